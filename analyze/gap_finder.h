@@ -72,7 +72,7 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
         "the profiler itself is at work") \
     ROW(UNKNOWN, GAP_OF_DEVICE, "unknown", "unknown", CHART_COLOR_OF_IDLE, \
         "the call that launched the next work is not in the file", \
-        "the launch of the next work is not in the file")
+        "the call that launched the next work is not in the file")
 /* clang-format on */
 
 #define GAP_CAUSE_ID(id, ...) GAP_##id,

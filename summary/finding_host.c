@@ -556,9 +556,16 @@ static int64_t pauses_outside(const struct pricing *pricing, const struct host_p
 
 static const char *advise_pauses(const struct pricing *pricing)
 {
-    if (trace_framework(pricing->trace) != FRAMEWORK_TORCH)
-        return "mark what the program does there (NVTX or roctx ranges, jax.profiler.TraceAnnotation) and record it again; then do it less often, "
+    enum trace_framework framework = trace_framework(pricing->trace);
+    if (framework == FRAMEWORK_XLA)
+        return "mark what the program does there (jax.profiler.TraceAnnotation) and record it again; then do it less often, "
                "ahead, or in another thread or process";
+    if (framework == FRAMEWORK_NONE)
+        return device_type_has_cuda(trace_device_type(pricing->trace))
+                   ? "mark what the program does there (NVTX or roctx ranges) and record it again; then do it less often, "
+                     "ahead, or in another thread or process"
+                   : "mark what the program does there, as ranges of the profiler, and record it again; then do it less often, "
+                     "ahead, or in another thread or process";
     if (pricing->summary->has_frames)
         return "mark what the program does there (record_function, NVTX ranges); then do it less often, ahead, or in another thread or "
                "process";

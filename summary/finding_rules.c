@@ -699,9 +699,14 @@ static void find_allocation(struct pricing *pricing)
     }
     bool pins = pinned.all_ns > all.all_ns - pinned.all_ns;
     struct buffer title = { 0 }, where = { 0 };
-    buffer_printf(&title, "%s%s", pins ? "host memory is pinned" : "memory is allocated by the driver",
+    bool pins_alone = pinned.all_ns == all.all_ns;
+    buffer_printf(&title, "%s%s",
+                  !pins        ? "memory is allocated by the driver"
+                  : pins_alone ? "host memory is pinned"
+                               : "host memory is pinned, and memory of devices allocated",
                   pricing->findings->has_steps ? " in the steps" : "");
-    buffer_puts(&where, names_text(pricing->trace->names, all.name));
+    buffer_printf(&where, "%s%s", pins && !pins_alone && 2 * all.time_ns > all.all_ns ? "mostly " : "",
+                  names_text(pricing->trace->names, all.name));
     place_add_caller(pricing->trace, &all, &where);
     double *shares = shares_of_idle_time(summary, &cause, 1);
     shares_add_ranks(summary, shares, &where);

@@ -286,7 +286,9 @@ static void notice_answer(const struct findings *findings, struct result *result
     if (first->once) {
         result_add_notice(
             result, "answer", 1, NULL, TPA_NOWHERE,
-            "what takes most: %s; up to %.1f %% of %s, in the first step only, so later steps gain nothing: %s",
+            findings->has_steps
+                ? "what takes most: %s; up to %.1f %% of %s, in the first step only, so later steps gain nothing: %s"
+                : "what takes most: %s; up to %.1f %% of %s, once, in the beginning, so what comes later gains nothing: %s",
             first->title.at, quantity_percent(first->saves_share), of, first->advice.at);
         on_top(result);
         result_make_answered(result);

@@ -606,11 +606,14 @@ static bool is_of_pages(const struct gaps *gaps)
 
 /* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is not a framework's in which there are operators, or
  * mostly captured a graph. */
-static const char *describe_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
+static const char *describe_cause(const struct headline *headline, enum gap_cause cause, double cause_ns)
 {
+    const struct summary *summary = headline->summary;
     bool has_operators = summary->features & FEATURE_OPS;
     if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
-        return "the host captures a graph, which is done once, or launches too late";
+        return headline->findings->is_capture
+                   ? "the host captures a graph, which is done once"
+                   : "the host captures a graph, which is done once, or launches too late";
     if (cause == GAP_HOST && is_of_pages(summary->gaps))
         return "the host touches unified memory, whose pages move one after the other";
     return cause == GAP_HOST && !has_operators
@@ -744,7 +747,7 @@ static const char *describe_idle(struct headline *headline, const struct use *us
         set_idle_headline(headline, use->idle_ns / use->span_ns, NULL);
         return arena_printf(headline->texts, "%s.", share);
     }
-    const char *says = describe_cause(headline->summary, order[0], cause_ns),
+    const char *says = describe_cause(headline, order[0], cause_ns),
                *one_gap = describe_one_gap(headline, use, order[0]);
     if (order[0] == GAP_HOST && 2 * (use->before_ns + use->after_ns) > cause_ns &&
         2 * time_of_captures(headline->summary->trace) <= cause_ns)
@@ -1513,17 +1516,23 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
         .title = copy(headline, finding->title),
         .action = copy(headline, finding->action),
         .saves_ns = finding_is_change(finding) ? finding->saves_ns : 0,
-        .saves = unexplained ? arena_printf(headline->texts, "gain not known: %s of %s is unexplained", price,
-                                            whole_word(headline))
-                 : finding->once
-                     ? arena_printf(headline->texts,
-                                    "%s of %s, in the first step only: later steps do not have it", price,
-                                    whole_word(headline))
-                     : arena_printf(headline->texts, "saves %s %s of %s%s", finding_price_word(finding),
-                                    price, whole_word(headline),
-                                    is_of_first_steps ? ", which is not like later steps" : ""),
+        .saves =
+            unexplained ? arena_printf(headline->texts, "gain not known: %s of %s is unexplained", price,
+                                       whole_word(headline))
+            : finding->once
+                ? arena_printf(headline->texts,
+                               headline->findings->has_steps
+                                   ? "%s of %s, in the first step only: later steps do not have it"
+                                   : "%s of %s, once, in the beginning: what comes later does not have it",
+                               price, whole_word(headline))
+                : arena_printf(headline->texts, "saves %s %s of %s%s", finding_price_word(finding), price,
+                               whole_word(headline),
+                               is_of_first_steps ? ", which is not like later steps" : ""),
         .gain = unexplained     ? price
-                : finding->once ? arena_printf(headline->texts, "%s, in the first step only", price)
+                : finding->once ? arena_printf(headline->texts,
+                                               headline->findings->has_steps ? "%s, in the first step only"
+                                                                             : "%s, once, in the beginning",
+                                               price)
                                 : arena_printf(headline->texts, "%s %s", finding_price_word(finding), price),
         .was = copy(headline, finding->was),
         .code = copy(headline, finding->code),

@@ -16,7 +16,7 @@ static const struct {
     { GAP_QUEUED, "work is queued, and what its stream waits for is not recorded", "Record what queued work waits for",
       "record what streams wait for: torch.profiler's experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True), or Nsight "
       "Systems" },
-    { GAP_UNKNOWN, "the launch of the next work is not in the file", "Record the launches",
+    { GAP_UNKNOWN, "the call that launched the next work is not in the file", "Record the calls that launch",
       "begin to record before it is launched (a longer warmup), and record calls of the runtime (ProfilerActivity.CPU)" },
 };
 /* clang-format on */

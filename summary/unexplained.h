@@ -15,7 +15,7 @@
 struct unexplained {
     double share; /* of the time of the devices */
     enum gap_cause cause;
-    const char *action;  /* "Record the launches"; NULL: there is none of all this */
+    const char *action;  /* "Record the calls that launch"; NULL: there is none of all this */
     struct text longest; /* "the longest gap takes 2.625s at 5.016s on device 0": within the sentence */
     const char *recipe;
 };

@@ -972,7 +972,7 @@ TEST(what_only_first_steps_have_is_no_saving)
         of->headline,
         "90.4 % of the recording is first use: modules are loaded, memory is allocated; record later steps.");
     assert_string_equal(of->findings.at[0].action, "Record later steps, which load nothing");
-    assert_non_null(strstr(of->findings.at[0].saves, "in the first step only"));
+    assert_non_null(strstr(of->findings.at[0].saves, "once, in the beginning: what comes later"));
     assert_int_equal(of->findings.at[0].saves_ns, 0);
     assert_int_equal(of->from_ns, 0);
     assert_null(strstr(of->now_and_then, "->"));
@@ -1472,6 +1472,49 @@ TEST(the_longest_load_of_a_module_is_named)
     const struct table *findings = table_called(result, "findings");
     assert_non_null(
         strstr(text_called(findings, row_of("first_use"), "where"), "longest: cuModuleLoadData, 2.000ms"));
+}
+
+/* What is priced together is named together: memory of the host that is pinned, and that of devices. */
+TEST(pinning_is_priced_with_memory_of_devices)
+{
+    for (int devices = 0; devices < 2; devices++) {
+        draw_begin(&summary_wants);
+        draw_call_us("cudaHostAlloc", 0, 900, 1);
+        draw_call_us(devices ? "cudaMalloc" : "cudaHostAlloc", 900, 100, 2);
+        draw_call_us("cudaLaunchKernel", 1010, 10, 3);
+        draw_work_us("kernel", "elementwise", 1022, 100, 3);
+        trace = draw_end();
+        answer();
+        const struct table *findings = table_called(result, "findings");
+        size_t row = row_of("allocation");
+        assert_string_equal(text_called(findings, row, "finding"),
+                            devices ? "host memory is pinned, and memory of devices allocated"
+                                    : "host memory is pinned");
+        assert_string_equal(text_called(findings, row, "where"),
+                            devices ? "mostly cudaHostAlloc" : "cudaHostAlloc");
+    }
+}
+
+/* Advice about pauses is in terms of the program that was recorded: JAX's are no help in one of CUDA alone. */
+TEST(pauses_are_marked_as_the_framework_does)
+{
+    static const struct {
+        enum trace_producer producer;
+        const char *by, *not_by;
+    } programs[] = { { PRODUCER_NSYS, "NVTX", "jax" }, { PRODUCER_JAX, "jax.profiler", "NVTX" } };
+    for (size_t i = 0; i < 2; i++) {
+        draw_begin(&summary_wants);
+        trace_builder_current_file(draw_builder)->producer = programs[i].producer;
+        for (int64_t n = 0; n < 3; n++) {
+            draw_call_us("cudaLaunchKernel", 10000 * n, 10, n + 1);
+            draw_work_us("kernel", "elementwise", 10000 * n + 12, 100, n + 1);
+        }
+        trace = draw_end();
+        answer();
+        const char *advice = text_called(table_called(result, "findings"), row_of("pauses"), "advice");
+        assert_non_null(strstr(advice, programs[i].by));
+        assert_null(strstr(advice, programs[i].not_by));
+    }
 }
 
 /* Between begin and end of a capture nothing is launched, so the time there says nothing of launches. */
