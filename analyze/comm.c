@@ -341,6 +341,17 @@ static void comm_leave_out_unrecorded(const struct comm_query *query)
     }
 }
 
+/* Collectives that waited on for ranks that were not recorded, after the last that was had come. */
+static void comm_add_outside(const struct comm_query *query)
+{
+    FOR_EACH(match, query->matches) {
+        const size_t *member = query->matches->member + match->first;
+        size_t held = SUM(size_t, i, match->count, query->held[member[i]]);
+        query->comm->outside += match->outside_ns > 0 && held > 0;
+        sum_add(&query->comm->outside_ns, (int64_t)held * match->outside_ns);
+    }
+}
+
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
                           const struct comm_options *options, struct tpa_error *err)
 {
@@ -358,6 +369,7 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
         comm_leave_out_unrecorded(&query);
         comm_add_rows(&query);
         add_unions(&query);
+        comm_add_outside(&query);
         comm_find_ranks(&query);
         comm_find_lateness(&query);
         comm_find_blame(&query);
@@ -449,6 +461,17 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
             " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded; %s left out",
             comm->before_recording, comm->before_recording == 1 ? "" : "s",
             comm->before_recording == 1 ? "it is" : "they are");
+    if (comm->outside) {
+        struct buffer time = { 0 };
+        quantity_append_rounded_time(&time, (double)comm->outside_ns);
+        result_add_notice(
+            result, "outside", comm->outside, NULL, TPA_NOWHERE,
+            "%" PRId64
+            " collective%s waited for ranks that were not recorded, for %s on all ranks together longer than larger "
+            "ones take: no rank here is to blame; give the recordings of all ranks",
+            comm->outside, comm->outside == 1 ? "" : "s", time.at);
+        buffer_release(&time);
+    }
     if (!comm->matched && !comm->refuted && comm->unmatched)
         result_add_notice(
             result, "one_rank", comm->unmatched, NULL, TPA_NOWHERE,

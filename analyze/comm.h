@@ -100,7 +100,9 @@ struct comm {
         found_groups; /* of hosts that record none, where not all end together: see collective_identity.h */
     int64_t refuted;  /* same place in the order, but different ends */
     int64_t before_recording; /* began before the recording of the last to arrive did: not in any row */
-    int64_t incomplete;       /* found on fewer ranks than their group has */
+    int64_t outside,
+        outside_ns; /* waited on for ranks that were not recorded: how many, and how long on all of their ranks */
+    int64_t incomplete; /* found on fewer ranks than their group has */
     struct group *group;
 };
 

@@ -1,4 +1,5 @@
-/* comm_blame.c - the ranks that the others waited for in collectives, by the rule of fleet/meetings.c. */
+/* comm_blame.c - the ranks that the others waited for in collectives, by the rule of fleet/meetings.c. Nobody is to blame where all waited on
+ * for ranks that were not recorded. */
 #include "analyze/comm.h"
 
 #include "base/rows.h"
@@ -101,7 +102,7 @@ void comm_find_blame(const struct comm_query *query)
     for (size_t i = 0; i < comm->lateness.count; i++) { /* by time: the reason of a match is before it */
         const struct comm_late *late = &comm->lateness.at[i];
         const struct collective_match *match = &query->matches->at[late->match];
-        if (match->before_recording || match->wait_ns == 0)
+        if (match->before_recording || match->outside_ns > 0 || match->wait_ns == 0)
             continue;
         size_t reason = find_reason(query, late);
         blamed[late->match] =

@@ -469,7 +469,7 @@ static void comm_late_add_row(struct lateness *late, const struct collective_mat
                              .last = comm_late_rank_of(late, last),
                              .number_of_last = place_of(late, last)->device,
                              .late_ns = difference_saturated(last_ns, first_ns),
-                             .cost_ns = difference_saturated(last_ns, next_ns),
+                             .cost_ns = match->outside_ns > 0 ? 0 : difference_saturated(last_ns, next_ns),
                              .grew_ns = TABLE_INT_MISSING,
                              .apart_ns = TABLE_INT_MISSING,
                              .at_ns = last_ns,

@@ -278,6 +278,59 @@ static void judge_matches(struct collective_matches *matches)
     }
 }
 
+/* The transfer of a match, to be compared with others of its group. */
+struct transfer {
+    name_id group_name, group_ranks;
+    uint32_t kind;
+    int64_t bytes, ns;
+    size_t match;
+};
+
+static const struct key transfer_by_group[] = { ASC(struct transfer, group_name),
+                                                ASC(struct transfer, group_ranks), ASC(struct transfer, kind),
+                                                KEY_END };
+static const struct key transfer_by_bytes[] = {
+    ASC(struct transfer, group_name), ASC(struct transfer, group_ranks), ASC(struct transfer, kind),
+    DESC(struct transfer, bytes),     ASC(struct transfer, ns),          KEY_END
+};
+
+/* Is MATCH of a group that has more members than were recorded, or may have more? */
+static bool may_lack_members(const struct collectives *all, const struct collective_match *match,
+                             const struct collective *one)
+{
+    const struct trace_file *file = &all->trace->files[all->places[one->place].file];
+    int64_t size = one->group_size > 0 ? one->group_size : file->world_size;
+    return size <= 0 || size > (int64_t)match->count;
+}
+
+/* How long all of a match waited on after the last that was recorded had arrived. */
+static void find_outside_waits(struct collective_matches *matches)
+{
+    enum { SEVERAL_TIMES = 3 };
+    const struct collectives *all = matches->collectives;
+    VEC_OF(struct transfer) transfers = { 0 };
+    for (size_t m = 0; m < matches->count; m++) {
+        struct collective_match *match = &matches->at[m];
+        const struct collective *one = &all->at[match->last];
+        match->outside_ns = 0;
+        if (one->size_bytes > 0 && match->transfer_ns > 0 && collective_joins_all(one->kind) &&
+            may_lack_members(all, match, one))
+            *VEC_PUSH(&transfers) = (struct transfer){ one->group_name, one->group_ranks,   one->kind,
+                                                       one->size_bytes, match->transfer_ns, m };
+    }
+    SORT(&transfers, transfer_by_bytes);
+    FOR_GROUPS(&transfers, transfer_by_group, first, end) {
+        int64_t least_ns = INT64_MAX; /* of those with as many bytes or more */
+        for (size_t i = first; i < end; i++) {
+            const struct transfer *own = &transfers.at[i];
+            least_ns = own->ns < least_ns ? own->ns : least_ns;
+            if (own->ns / SEVERAL_TIMES > least_ns)
+                matches->at[own->match].outside_ns = own->ns - least_ns;
+        }
+    }
+    VEC_FREE(&transfers);
+}
+
 /* By how much the ends at PLACE may be off, whose times are corrected by APPLIED_NS. */
 static int64_t slack_of(const struct collective_matches *matches, uint32_t place, int64_t applied_ns)
 {
@@ -445,6 +498,7 @@ struct collective_matches *collective_matches_open(const struct collectives *all
     judge_by_clocks(matches);
     if (matches->refuted) /* the clocks of those that are kept may refute more */
         judge_by_clocks(matches);
+    find_outside_waits(matches);
     find_clocks(matches);
     set_members(matches);
     carry_over(matches);

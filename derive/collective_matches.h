@@ -18,6 +18,10 @@
  * Ranks of one host (equal host names, or one file) have a common clock. There the last to arrive is the one that began
  * last, and a rank waited from its own beginning to that of the last.
  *
+ * If a group may have ranks that were not recorded, the last of the job to arrive may be one of them: then all wait on after LAST has
+ * arrived. A collective that takes several times as long from there as another of its kind and group with at least as many bytes waits
+ * so, and no recorded rank is to blame for when it ends.
+ *
  * Because a collective ends for all at about the same time, clock offsets are the median of end differences over all
  * collectives in which every rank has to arrive. A match by order only whose members did not end together by the
  * corrected clocks is dropped: the order was wrong, because a recording lacks some collectives.
@@ -38,8 +42,10 @@ struct collective_match {
     size_t earliest;     /* the collective of the first to arrive */
     int64_t transfer_ns; /* the duration of LAST; without a common clock the shortest */
     int64_t wait_ns;     /* the longest wait, that of EARLIEST; 0: all arrived at the same time */
-    bool one_clock;      /* by the clock of one host, else by durations */
-    int64_t number;      /* Seq, or place in the order */
+    int64_t
+        outside_ns; /* the part of TRANSFER_NS in which all waited for ranks that were not recorded; 0: none, or not known */
+    bool one_clock; /* by the clock of one host, else by durations */
+    int64_t number; /* Seq, or place in the order */
     bool by_order;
     /* LAST was late since before its recording began, for most of WAIT_NS: what it did then is not recorded, and nobody is to blame */
     bool before_recording;

@@ -771,12 +771,20 @@ static const char *describe_idle(struct headline *headline, const struct use *us
                         where ? where : "");
 }
 
+/* Is most communication a wait for ranks that were not recorded? */
+static bool waits_outside(const struct summary *summary)
+{
+    return summary->comm && summary->comm->outside_ns > summary->comm->union_ns / 2;
+}
+
 /* "exposed communication; the others wait 18.001ms for rank 9", where a rank holds the others up; of several ranks, the one for which
  * they wait most. */
 static const char *describe_communication(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     const struct comm *comm = summary->comm;
+    if (waits_outside(summary))
+        return "exposed communication; most of it waits for ranks that were not recorded";
     for (size_t i = 0; i < summary->findings.count; i++) {
         const struct finding *finding = &summary->findings.at[i];
         if (finding->rule == RULE_TURNS)
@@ -928,7 +936,10 @@ static const char *describe_uses(struct headline *headline, const struct use *us
     const char *idle = idle_share < LEAST_PART
                            ? ""
                            : arena_printf(headline->texts, "; %.1f %% is idle", quantity_percent(idle_share));
-    return arena_printf(headline->texts, "%s%s%s.", headline->largest, what + strcspn(what, ";"), idle);
+    return arena_printf(headline->texts, "%s%s%s.%s", headline->largest, what + strcspn(what, ";"), idle,
+                        communicates && waits_outside(headline->summary)
+                            ? " The recordings of all ranks would tell which."
+                            : "");
 }
 
 /* How long was recorded, in ns, for each device that worked, added up. */
@@ -1284,7 +1295,8 @@ static const char *describe_order(struct headline *headline, size_t first)
                             about + 1, part, first + 1);
     if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
         return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
-    if (headline->part && strstr(headline->part, "communication") && lacks_ranks(headline))
+    if (headline->part && strstr(headline->part, "communication") && lacks_ranks(headline) &&
+        !waits_outside(headline->summary)) /* which says so already */
         return " The recordings of all ranks would tell whether it waits for a slower one.";
     if (headline->rules)
         return arena_printf(headline->texts, " No change was found that is about %s.",

@@ -52,7 +52,8 @@ static void hide_waits_of_threads(const struct editing *editing)
         bool waits = false;
         struct edge_range range = replay_edges_of(graph, m);
         for (uint32_t k = range.first; k < range.end; k++) {
-            if (replay_edge_at(graph, k).relation != RELATION_COLLECTIVE)
+            const struct replay_edge edge = replay_edge_at(graph, k);
+            if (edge.relation != RELATION_COLLECTIVE || !edge.binds)
                 continue;
             changes_drop_edge(editing->changes, k);
             waits = true;

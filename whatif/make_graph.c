@@ -26,7 +26,8 @@ struct replay_graph *replay_graph_open_for(const struct trace *trace, replay_gra
     static const struct gpu_events no_work;
     struct replay_graph *graph = arena_open(sizeof *graph);
     ARENA_OWNS(arena_of(graph), &graph->threads, &graph->thread_of_track, &graph->inner, &graph->has_edges,
-               &graph->first_edge, &graph->join_last, &graph->join_event, &graph->shift_ns, &graph->group);
+               &graph->first_edge, &graph->join_last, &graph->join_event, &graph->join_stays,
+               &graph->shift_ns, &graph->group);
     arena_defer(arena_of(graph), release_columns, graph);
     graph->trace = trace;
     graph->too_large = is_too_large(trace);

@@ -70,7 +70,7 @@ static bool wait_is_of(const struct probe *probe, moment_id m)
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++) {
         const struct replay_edge edge = replay_edge_at(graph, k);
-        if (edge.relation == RELATION_COLLECTIVE && edge.from != m &&
+        if (edge.relation == RELATION_COLLECTIVE && edge.binds && edge.from != m &&
             graph->trace->name[replay_collective_of(graph, edge.from)] == probe->item->name)
             return lies_within(probe, replay_moment_ns(graph, edge.from), replay_moment_ns(graph, m));
     }

@@ -239,6 +239,21 @@ static struct part part_on_device(const struct replay_graph *graph, const struct
     return (struct part){ start, replay_work_end(graph, work), replay_moment_ns(graph, start) };
 }
 
+/* Where nothing tells which call launched a collective, nothing tells which call waited for it, either. That of ONE, which JOIN is of and
+ * ends at END, waits on for ranks that were not recorded: the threads of its file, which may wait with it, do not come earlier to what
+ * they do behind it. */
+static void hold_threads(struct graph_maker *maker, moment_id join, const struct collective *one,
+                         moment_id end)
+{
+    const struct replay_graph *graph = maker->graph;
+    uint32_t file = graph->collectives->places[one->place].file;
+    FOR_EACH_OF(thread, graph->threads, graph->thread_count) {
+        size_t i = count_moments(graph, thread, replay_moment_ns(graph, end));
+        if (graph->trace->tracks[thread->track].file == file && i < thread->count)
+            graph_add_edge(maker, join, thread->first + (moment_id)i, RELATION_COLLECTIVE, false);
+    }
+}
+
 static void add_join(struct graph_maker *maker, const struct collective_match *match,
                      const struct replay_thread *const *busiest, struct part *parts)
 {
@@ -263,6 +278,7 @@ static void add_join(struct graph_maker *maker, const struct collective_match *m
     moment_id join = (moment_id)(graph->host_count + 2 * graph->gpu->count + graph->join_count);
     moment_times_set(&graph->times, (moment_id)(graph->host_count + graph->join_count), last->start_ns);
     graph->join_event[graph->join_count] = event;
+    graph->join_stays[graph->join_count] = match->outside_ns > 0;
     graph->join_last[graph->join_count++] = last->start;
     graph->moment_count++;
     for (const struct part *part = parts; part < parts + match->count; part++) {
@@ -271,6 +287,9 @@ static void add_join(struct graph_maker *maker, const struct collective_match *m
         if (waits)
             graph_add_edge(maker, join, part->end, RELATION_COLLECTIVE,
                            part->end < graph->host_count || part->start_ns < last->start_ns);
+        const struct collective *one = &graph->collectives->at[member[part - parts]];
+        if (waits && match->outside_ns > 0 && one->launch == EVENT_NONE)
+            hold_threads(maker, join, one, part->end);
     }
 }
 
@@ -279,6 +298,7 @@ void graph_add_joins(struct graph_maker *maker)
     struct replay_graph *graph = maker->graph;
     size_t most = graph->matches ? graph->matches->count : 0, files = graph->trace->file_count;
     graph->join_last = mem_alloc(mem_times(most + 1, sizeof *graph->join_last));
+    graph->join_stays = mem_alloc(mem_times(most + 1, sizeof *graph->join_stays));
     graph->join_event = mem_alloc(mem_times(most + 1, sizeof *graph->join_event));
     if (most == 0)
         return;

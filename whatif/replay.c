@@ -205,13 +205,15 @@ static bool is_silent(const struct replay_pass *pass, const struct replay_edge *
            (edge->relation == RELATION_ROOM && keeps_queued);
 }
 
-/* Does M keep all of the lag of EDGE, by itself or as its call is not shortened? */
-static bool keeps_lag(const struct replay_pass *pass, const struct replay_edge *edge, float factor)
+/* Does M keep all of the lag of EDGE, by itself or as its call is not shortened? What a thread does is no part of a collective that only
+ * holds it. */
+static bool keeps_lag(const struct replay_pass *pass, const struct replay_edge *edge, moment_id m,
+                      float factor)
 {
     if (edge->relation == RELATION_ROOM)
         return true;
     if (edge->relation == RELATION_COLLECTIVE)
-        return factor == 1;
+        return factor == 1 || (!edge->binds && m < pass->graph->host_count);
     bool shortens = pass->changes && pass->changes->shortens_launches;
     return edge->relation != RELATION_QUEUED && edge->keeps &&
            !(shortens && edge->relation == RELATION_LAUNCH);
@@ -243,7 +245,7 @@ static struct verdict ask_kept(const struct replay_pass *pass, moment_id m, stru
         const struct replay_edge edge = replay_edge_at(pass->graph, k);
         if (is_silent(pass, &edge, m) || changes_dropped(pass->changes, k))
             continue;
-        bool keeps = keeps_lag(pass, &edge, factor);
+        bool keeps = keeps_lag(pass, &edge, m, factor);
         verdict.bound |= edge.keeps || edge.relation == RELATION_ROOM;
         if (edge.relation == RELATION_ROOM || (edge.relation == RELATION_SYNC && edge.keeps))
             verdict.tail = k;
@@ -262,8 +264,8 @@ static void ask_others(const struct replay_pass *pass, moment_id m, struct edge_
 {
     for (uint32_t k = range.first; k < range.end; k++) {
         const struct replay_edge edge = replay_edge_at(pass->graph, k);
-        if (is_silent(pass, &edge, m) || edge.relation == RELATION_TURN || keeps_lag(pass, &edge, factor) ||
-            changes_dropped(pass->changes, k))
+        if (is_silent(pass, &edge, m) || edge.relation == RELATION_TURN ||
+            keeps_lag(pass, &edge, m, factor) || changes_dropped(pass->changes, k))
             continue;
         int64_t shift_ns = shift_from(pass, edge.from, m);
         bool may_grow = edge.keeps || edge.relation == RELATION_COLLECTIVE; /* with a factor above 1 */
@@ -297,6 +299,15 @@ static int64_t shift_behind(const struct replay_pass *pass, moment_id m, int64_t
     return factor == 1 ? before_ns : replay_shift_behind(before_ns, lag_from(pass, m - 1, m), factor);
 }
 
+/* The shift of M, which follows nothing, where its edges ask for LATEST_NS: see replay_graph.join_stays. */
+static int64_t shift_of_first(const struct replay_graph *graph, moment_id m, int64_t latest_ns)
+{
+    if (latest_ns >= 0)
+        return latest_ns;
+    size_t joins = graph->host_count + 2 * graph->gpu->count;
+    return latest_ns == INT64_MIN || (m >= joins && graph->join_stays[m - joins]) ? 0 : latest_ns;
+}
+
 int64_t replay_shift_of(const struct replay_pass *pass, moment_id m, const struct replay_before *before,
                         struct edge_range range, float factor)
 {
@@ -307,7 +318,7 @@ int64_t replay_shift_of(const struct replay_pass *pass, moment_id m, const struc
         verdict.latest_ns = verdict.turn_ns > verdict.latest_ns ? verdict.turn_ns : verdict.latest_ns;
     }
     if (!before)
-        return verdict.latest_ns == INT64_MIN ? 0 : verdict.latest_ns;
+        return shift_of_first(pass->graph, m, verdict.latest_ns);
     int64_t before_ns = before->shift_ns;
     if (!verdict.bound)
         before_ns = replay_shift_behind(before_ns, before->own_ns, factor);

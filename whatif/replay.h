@@ -355,6 +355,8 @@ struct replay_graph {
     moment_id
         *join_last; /* by join: the last to arrive: the start of an operation, or a moment of a thread */
     event_id *join_event; /* by join: the collective, of the last to arrive */
+    bool *
+        join_stays; /* by join: all wait on for ranks that were not recorded, so that coming earlier gains nothing: it does not */
     size_t join_count;
 
     int64_t *shift_ns;        /* by file */

@@ -304,11 +304,22 @@ static void find_work_moments(struct rounds *rounds, const struct replay_graph *
     }
 }
 
+/* A collective is in the segment that launched it; one that holds threads and whose launch is not known is where it is. */
 static void find_join_moments(const struct rounds *rounds, const struct replay_graph *graph)
 {
+    const struct trace *trace = graph->trace;
     uint8_t *segments = rounds->segments_of;
-    for (size_t join = 0; join < graph->join_count; join++)
-        segments[graph->host_count + 2 * graph->gpu->count + join] = segments[graph->join_last[join]];
+    for (size_t join = 0; join < graph->join_count; join++) {
+        size_t near = 0;
+        moment_id m = (moment_id)(graph->host_count + 2 * graph->gpu->count + join);
+        uint32_t file = trace->tracks[trace->track[graph->join_event[join]]].file;
+        segments[m] = segments[graph->join_last[join]];
+        size_t k = !segments[m] && graph->join_stays[join]
+                       ? segment_at(rounds, file, replay_recorded_ns(graph, m), &near)
+                       : SIZE_MAX;
+        if (k != SIZE_MAX)
+            segments[m] = (uint8_t)(1 + k);
+    }
 }
 
 /* Add M to the runs of segment K. */

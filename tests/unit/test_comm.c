@@ -583,6 +583,49 @@ TEST(a_rank_that_was_recorded_for_most_of_its_lateness_is_last)
     assert_int_equal(gpu->at[0].unrecorded_ns, 10);
 }
 
+/*
+ * Two ranks of a group of RANKS. Both have arrived in the first at 30, and wait on until 150; the second moves as much in 20.
+ *
+ *     rank 0  [0 ------150) [200-220)
+ *     rank 1     [30 --150) [200-220)
+ */
+static void draw_two_of(int64_t ranks)
+{
+    draw_begin(&comm_wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        draw_rank(rank, 0);
+        draw_work("kernel", "gemm", rank, 7, 0, rank ? 28 : 2, DRAW_NO_CALL);
+        for (int64_t number = 1; number <= 2; number++) {
+            int64_t start_ns = number == 2 ? 200 : rank ? 30 : 0;
+            draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", rank, 20, start_ns,
+                      (number == 2 ? 220 : 150) - start_ns, DRAW_NO_CALL);
+            draw_facts("allreduce", 1000, 1000, "Float", ranks, number);
+        }
+    }
+    trace = draw_end();
+    answer();
+}
+
+TEST(nobody_is_to_blame_where_all_wait_for_ranks_that_were_not_recorded)
+{
+    const struct comm_options options = { 0 };
+    struct tpa_error err;
+    draw_two_of(8);
+    assert_int_equal(notice_called(result, "outside"), 1);
+    assert_int_equal(int_called(table_called(result, "lateness"), 0, "cost"), 0);
+    const struct comm *comm = scratch(comm_analyze(trace, selection_all(trace), &options, &err));
+    assert_int_equal(comm->outside_ns, 200); /* of 120 on each rank all but the 20 of the second */
+    assert_int_equal(comm->blame.count, 0);
+
+    draw_two_of(2); /* all of the group: whatever made it slow, rank 1 was late */
+    assert_int_equal(notice_called(result, "outside"), 0);
+    assert_int_equal(int_called(table_called(result, "lateness"), 0, "cost"), 30);
+    comm = scratch(comm_analyze(trace, selection_all(trace), &options, &err));
+    assert_int_equal(comm->outside_ns, 0);
+    assert_int_equal(comm->blame.at[0].rank, 1);
+    assert_int_equal(comm->blame.at[0].caused_ns, 30);
+}
+
 /* Rank 1 counts from 0 and does not tell since when: ten times the difference of the clocks would not fit 64 bits. */
 TEST(clocks_may_be_decades_apart)
 {

@@ -926,6 +926,64 @@ TEST(communication_can_be_hidden_or_of_another_bandwidth)
                      185000);
 }
 
+/* The all_reduce with NUMBER of two ranks of a group of RANKS, on the current one. */
+static void draw_reduce_of(int64_t ranks, int64_t number, int64_t start_ns, int64_t end_ns, int64_t call)
+{
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, start_ns, end_ns - start_ns, call);
+    draw_text(ARG_COLLECTIVE, "allreduce");
+    draw_text(ARG_DTYPE, "Float");
+    draw_arg(ARG_IN_ELEMENTS, 250000);
+    draw_arg(ARG_OUT_ELEMENTS, 250000);
+    draw_text(ARG_GROUP_NAME, "0");
+    draw_arg(ARG_GROUP_SIZE, ranks);
+    draw_arg(ARG_SEQ_IN_GROUP, number);
+}
+
+/*
+ * In us: two ranks of a group of RANKS. Rank 1 arrives at 80, rank 0 at 30; both wait on until 120. The next moves as much in 10. If not
+ * LINKED, which call launched a collective or waited for it is not recorded, and the rest takes until 255.
+ *
+ *     rank 0   [forward 0-20][launch][wait 40 -------125][launch][rest 130-155]
+ *     rank 1   [forward 0-70        ][launch][wait 90-125][launch][rest 130-155]
+ */
+static struct trace *draw_two_of(int64_t ranks, bool linked)
+{
+    draw_begin(&wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        if (rank)
+            draw_file("rank1.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
+        draw_host("cpu_op", "wait", 1, rank ? 90000 : 40000, rank ? 35000 : 85000);
+        draw_host("cpu_op", "rest", 1, 130000, linked ? 25000 : 125000);
+        if (linked) {
+            draw_call("cudaLaunchKernel", 1, rank ? 70000 : 20000, 5000, 1);
+            draw_call("cudaDeviceSynchronize", 1, rank ? 90000 : 40000, rank ? 35000 : 85000, 2);
+            draw_call("cudaLaunchKernel", 1, 125000, 5000, 3);
+            draw_call("cudaDeviceSynchronize", 1, 130000, 25000, 4);
+        }
+        draw_reduce_of(ranks, 3, rank ? 80000 : 30000, 120000, linked ? 1 : DRAW_NO_CALL);
+        draw_reduce_of(ranks, 4, 140000, 150000, linked ? 3 : DRAW_NO_CALL);
+    }
+    return draw_end();
+}
+
+TEST(a_rank_in_time_gains_nothing_where_all_wait_for_one_that_was_not_recorded)
+{
+    const struct edit even = { .kind = EDIT_RANKS_LIKE_MEDIAN };
+    /* Of a group of two rank 1 launches at 20, and all comes 50 earlier; another rank of 8 comes as late as it did. */
+    assert_int_equal(then_with(draw_two_of(2, true), even, true), 105000);
+    assert_int_equal(then_with(draw_two_of(8, true), even, true), 155000);
+}
+
+TEST(threads_may_wait_with_a_collective_whose_call_was_not_recorded)
+{
+    /* Half of what rank 1 does from 90 until 125 is 17.5. */
+    assert_int_equal(then_scaled(draw_two_of(2, false), "op:wait=0.5"), 237500);
+    /* It may be a wait for the collective, which ends as late as the one of 8 that was not recorded lets it. */
+    assert_int_equal(then_scaled(draw_two_of(8, false), "op:wait=0.5"), 255000);
+}
+
 TEST(a_slow_rank_can_be_as_fast_as_the_median)
 {
     struct trace *trace = draw_ranks();
