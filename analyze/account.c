@@ -97,10 +97,13 @@ static struct account_step account_step_of(const struct trace *trace, const stru
     return one;
 }
 
-/* The range of the last step stands for it only where another took about as long: at the end hosts wait for all that they launched. */
+/* The range of the last step stands for it only where another took about as long: at the end hosts wait for all that they launched. The
+ * second of two that launched nothing and took less waited for nothing: the first may be the one that is unlike the others. */
 static void check_last(struct account_step *steps, size_t count)
 {
     struct account_step *last = &steps[count - 1];
+    if (count == 2 && steps[0].work == 0 && last->work == 0 && last->host_ns < steps[0].host_ns)
+        return;
     for (size_t i = 0; i + 1 < count; i++)
         if (!step_pattern_is_unusual(last->host_ns, steps[i].host_ns))
             return;
@@ -273,7 +276,9 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
         rank->unusual = period > 1 ? found / (used / period) : found;
         rank->reason = account_reason(arena_of(choosing->account), choosing->trace, steps, used);
     }
-    if (found == 1 && period == 1 && by_time && used > 2 && rank->unusual_ns > rank->usual_ns) {
+    bool is_first_of_two = used == 2 && place == first && choosing->steps[of[place]].work == 0;
+    if (found == 1 && period == 1 && by_time && (used > 2 || is_first_of_two) &&
+        rank->unusual_ns > rank->usual_ns) {
         rank->once = choosing->steps[of[place]].number;
         rank->once_without_ns = rank->usual_ns;
     }
@@ -762,8 +767,8 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
                        : of->unusual_ns > of->usual_ns ? "takes longer"
                                                        : "takes less time";
     if (of->once != INT64_MIN) {
-        buffer_printf(text, "step %" PRId64 " %s, perhaps by plan (a longer recording tells)", of->once,
-                      does);
+        buffer_printf(text, "step %" PRId64 " %s, perhaps %s (a longer recording tells)", of->once, does,
+                      of->count == 2 ? "as it is the first, to warm up" : "by plan");
         append_times(text, of->unusual_ns, of->usual_ns);
     } else if (of->period > 1 && of->unusual == 1) {
         buffer_printf(text, "every %zu%s step %s", of->period, ordinal_ending(of->period), does);

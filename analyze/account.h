@@ -15,7 +15,8 @@
  * - The marked steps are those of derive/step_list.h, without those that overlap another. Where only devices mark steps, both times
  *   are from begin to begin of the marks.
  * - The last step has no next: its range stands for its host step where all ranges before reach to the next (within 0.5 %),
- *   it was recorded to its end, and another step took about as long: at the end hosts wait for all that they launched.
+ *   it was recorded to its end, and another step took about as long: at the end hosts wait for all that they launched. The second
+ *   of two that launched nothing stands for itself if it is the shorter.
  * - THE STEP of a rank is the throughput of its steady state: the mean of its host steps that count; or of its device steps where
  *   these take longer by more than 2 %: then devices fall behind until the queue of launches is full, and the job is as fast as they.
  *   Of device steps those count after the last whose first work began late (2 % of a step), if these are three: at first, devices

@@ -484,6 +484,42 @@ TEST(one_step_far_longer_than_uneven_ones_is_named)
     buffer_release(&text);
 }
 
+/* Two steps of the host alone, 900 and 30 us: neither is known to be usual, so both count, and both times are said. Where work was launched,
+ * or the second takes longer, it may wait at the end: then it is the first alone. */
+TEST(of_two_steps_the_first_may_warm_up)
+{
+    static const struct {
+        int64_t us[2];
+        bool launches;
+        size_t count;
+    } cases[] = { { { 900, 30 }, false, 2 }, { { 900, 30 }, true, 1 }, { { 30, 900 }, false, 1 } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        draw_begin(&gaps_wants);
+        for (int n = 0; n < 2; n++) {
+            int64_t ns = n ? 1000 * cases[i].us[0] : 0;
+            draw_step(n, ns, 1000 * cases[i].us[n]);
+            draw_host("cpu_op", "aten::mm", 1, ns, 10000);
+            if (!cases[i].launches)
+                continue;
+            draw_call("cudaLaunchKernel", 1, ns + 11000, 1000, n + 1);
+            draw_work("kernel", "gemm", 0, 7, ns + 12000, 1000, n + 1);
+        }
+        struct trace *trace = draw_end();
+        const struct account_rank *all = &account_of(trace)->all;
+        assert_int_equal(all->count, cases[i].count);
+        assert_int_equal(all->step_ns, cases[i].count == 2 ? 465000 : 1000 * cases[i].us[0]);
+        check_sum(all);
+        SCRATCH_BUFFER(text);
+        account_describe_pattern(all, &text);
+        if (cases[i].count == 2)
+            assert_string_equal(text.at,
+                                "step 0 takes longer, perhaps as it is the first, to warm up (a longer "
+                                "recording tells): 900.000us instead of 30.000us");
+        else
+            assert_int_equal(text.count, 0);
+    }
+}
+
 TEST(a_recording_without_steps_is_one)
 {
     draw_begin(&gaps_wants);
