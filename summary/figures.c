@@ -10,6 +10,7 @@
 #include "derive/features.h"
 #include "derive/python_names.h"
 #include "derive/teardown.h"
+#include "trace/calltree.h"
 #include "trace/lost_work.h"
 #include <math.h>
 
@@ -613,7 +614,48 @@ static void take_teardown_out(struct costs *costs)
     EACH(free, own_ns, counts);
 }
 
-/* By the operators, Python functions and calls that took the host's time. Less than 0 is none, but part of the whole, as in `tpa top`. */
+static bool is_range(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    return trace->kind[e] == EVENT_ANNOTATION && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
+/* New, free with free(); by name: ranges of a thread that cross one another, as those of coroutines do. Each runs while the others do, so that
+ * its own time is that of many. NULL: there are none. */
+static bool *find_crossing(const struct trace *trace)
+{
+    bool *crosses = mem_zalloc(names_count(trace->names) + 1, sizeof *crosses), any = false;
+    struct calltree *tree = calltree_open(trace, is_range, trace);
+    VEC_OF(event_id) open = { 0 };
+    for (size_t t = 0; t < tree->thread_count; t++) {
+        const struct calltree_thread *thread = &tree->threads[t];
+        open.count = 0;
+        for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+            event_id e = tree->event[n];
+            while (open.count && trace_end_ns(trace, open.at[open.count - 1]) <= trace_start_ns(trace, e))
+                open.count--;
+            event_id outer = open.count ? open.at[open.count - 1] : e;
+            if (trace_end_ns(trace, e) > trace_end_ns(trace, outer))
+                any = crosses[trace->name[e]] = crosses[trace->name[outer]] = true;
+            *VEC_PUSH(&open) = e;
+        }
+    }
+    VEC_FREE(&open);
+    arena_free(tree);
+    if (any)
+        return crosses;
+    free(crosses);
+    return NULL;
+}
+
+/* Do own times lie beside the functions that they are taken from, so that those have less than none? */
+static bool has_negative(const struct top *top)
+{
+    return FIND(row, top, !row->on_device && row->self_cpu_ns < 0) != NULL;
+}
+
+/* By the operators, Python functions and calls that took the host's time. Less than 0 is none, but part of the whole, as in `tpa top`;
+ * not where ranges cross, which are left out, and what they took from functions. */
 static void add_host_costs(struct costs *costs)
 {
     struct summary *summary = costs->summary;
@@ -622,28 +664,44 @@ static void add_host_costs(struct costs *costs)
                                    .without_memory = true,
                                    .selection = summary->selection };
     struct top *top = top_analyze(summary->trace, &by_name);
+    bool *crosses = summary->has_frames && has_negative(top) ? find_crossing(summary->trace) : NULL;
     for (size_t i = 0; i < top->count; i++) {
         const struct top_row *row = &top->at[i];
         if (row->on_device || (summary->has_frames && python_frame_waits(row->name.at)))
             continue; /* to wait is no work */
-        *VEC_PUSH(costs) = (struct cost){ .file = first_file(summary, row->file),
-                                          .device = TABLE_INT_MISSING,
-                                          .name = arena_strndup(&summary->arena, row->name.at, row->name.len),
-                                          .name_length = row->name.len,
-                                          .time_ns = row->self_cpu_ns,
-                                          .count = row->count,
-                                          .is_operator = true };
+        name_id name = crosses ? names_find(summary->trace->names, row->name.at, row->name.len) : NAME_NONE;
+        if (name != NAME_NONE && crosses[name])
+            continue;
+        *VEC_PUSH(costs) =
+            (struct cost){ .file = first_file(summary, row->file),
+                           .device = TABLE_INT_MISSING,
+                           .name = arena_strndup(&summary->arena, row->name.at, row->name.len),
+                           .name_length = row->name.len,
+                           .time_ns = crosses ? greater_of(row->self_cpu_ns, 0) : row->self_cpu_ns,
+                           .count = row->count,
+                           .is_operator = true };
     }
+    free(crosses);
     arena_free(top);
+}
+
+/* What shares of the COUNT sorted COSTS are of: their sum, in which crossing operators count as less than 0; without that, if one would
+ * be more than all. */
+static int64_t whole_of(const struct cost *costs, size_t count)
+{
+    int64_t whole_ns = 0, taken_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum_add(&whole_ns, costs[i].time_ns);
+        sum_add(&taken_ns, greater_of(costs[i].time_ns, 0));
+    }
+    return count && costs[0].time_ns > whole_ns ? taken_ns : whole_ns;
 }
 
 /* The rows of a group: the first few of COUNT costs. */
 static void add_operator_rows(struct table *table, const struct summary *summary, const struct cost *costs,
                               size_t count)
 {
-    int64_t total_ns = 0;
-    for (size_t i = 0; i < count; i++)
-        total_ns += costs[i].time_ns;
+    int64_t total_ns = whole_of(costs, count);
     for (size_t i = 0; i < count && i < SUMMARY_TOP && costs[i].time_ns >= 0; i++) {
         const struct cost *cost = &costs[i];
         struct operator_row row = { .rank = selection_rank(summary->trace, cost->file),
@@ -666,7 +724,8 @@ static void find_top_operators(struct summary *summary, const struct costs *cost
 {
     size_t count = 0;
     while (count < costs->count && rows_compare(&costs->at[0], &costs->at[count], by_place) == 0)
-        summary->top_ns += (double)costs->at[count++].time_ns;
+        count++;
+    summary->top_ns = (double)whole_of(costs->at, count);
     for (size_t i = 0; summary->top_ns > 0 && i < count && i < SUMMARY_TOP && costs->at[i].time_ns > 0; i++)
         summary->top[summary->top_count++] = (struct summary_top){
             .name = arena_strndup(&summary->arena, costs->at[i].name, costs->at[i].name_length),

@@ -130,6 +130,8 @@ struct host_search {
     /* By file: launches, waits, and operators whose work another thread launches; NULL: not asked for yet. */
     struct moments *busy;
     struct intervals *operators; /* by file, without devices: when an operator was open; else NULL */
+    struct intervals *idle;      /* by track: event_waits_open */
+    struct interval *replayed;   /* by file: find_replayed */
     int64_t
         *starts_ns; /* by file, with devices: what ends before is of the start of the process; else NULL */
 };
@@ -211,11 +213,62 @@ static bool is_of_host_alone(struct host_search *search, event_id e)
     return i == busy->count || busy->at[i] >= end_ns;
 }
 
-/* Does E hold nine tenths of what was recorded? Then it is the program, which cannot be done less often. */
-static bool is_all(const struct trace *trace, event_id e)
+/* Does an event loop wait for most of E? */
+static bool is_idle(const struct host_search *search, event_id e)
 {
-    struct interval span = trace_file_span(trace, trace->tracks[trace->track[e]].file);
-    return trace_dur_ns(trace, e) / 9 >= (span.end_ns - span.start_ns) / 10;
+    const struct trace *trace = search->trace;
+    int64_t idle_ns = intervals_length_within(&search->idle[trace->track[e]], trace_start_ns(trace, e),
+                                              trace_end_ns(trace, e));
+    return idle_ns > trace_dur_ns(trace, e) / 2;
+}
+
+/* New, by file, free with free(): what a finding may save, on the clock of the file. With steps all that was recorded; without, from the
+ * first moment of a thread to the last: Python functions around these have none. */
+static struct interval *find_replayed(const struct pricing *pricing)
+{
+    const struct replay_graph *graph = pricing->graph;
+    const struct trace *trace = graph->trace;
+    bool has_steps = pricing->findings->has_steps;
+    struct interval *replayed = mem_alloc(mem_times(trace->file_count + 1, sizeof *replayed));
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        replayed[f] = has_steps ? trace_file_span(trace, f) : (struct interval){ INT64_MAX, INT64_MIN };
+    for (size_t t = 0; t < graph->thread_count && !has_steps; t++) {
+        const struct replay_thread *thread = &graph->threads[t];
+        uint32_t file = trace->tracks[thread->track].file;
+        int64_t shift_ns = graph->shift_ns[file],
+                start_ns = replay_moment_ns(graph, thread->first) - shift_ns,
+                end_ns = replay_moment_ns(graph, thread->first + thread->count - 1) - shift_ns;
+        struct interval *of = &replayed[file];
+        of->start_ns = start_ns < of->start_ns ? start_ns : of->start_ns;
+        of->end_ns = greater_of(of->end_ns, end_ns);
+    }
+    return replayed;
+}
+
+/* Does E hold nine tenths of what is replayed? Then it is the program, which cannot be done less often. */
+static bool is_all(const struct host_search *search, event_id e)
+{
+    const struct trace *trace = search->trace;
+    struct interval of = search->replayed[trace->tracks[trace->track[e]].file];
+    int64_t start_ns = greater_of(trace_start_ns(trace, e), of.start_ns),
+            end_ns = trace_end_ns(trace, e) < of.end_ns ? trace_end_ns(trace, e) : of.end_ns;
+    return start_ns < end_ns && (end_ns - start_ns) / 9 >= (of.end_ns - of.start_ns) / 10;
+}
+
+bool finding_is_of_program(const struct pricing *pricing, const char *name)
+{
+    const struct trace *trace = pricing->trace;
+    struct host_search search = { .trace = trace,
+                                  .idle = event_waits_open(trace),
+                                  .replayed = find_replayed(pricing) };
+    name_id id = names_find(trace->names, name, strlen(name));
+    bool found = false;
+    for (event_id e = 0; e < trace->event_count && !found; e++)
+        found = trace->kind[e] == EVENT_PYTHON && trace->name[e] == id &&
+                (is_all(&search, e) || is_idle(&search, e));
+    event_waits_free(trace, search.idle);
+    free(search.replayed);
+    return found;
 }
 
 enum { LEAST_RANGE_NS = 100000 };
@@ -241,7 +294,8 @@ static void add_range(struct host_search *search, event_id e)
     }
     bool occasional = of->kind < KINDS_OF_RANGES && kinds_of_ranges[of->kind].occasional;
     if (!of->is_out && !occasional)
-        of->is_out = !is_of_host_alone(search, e) || (of->kind == KINDS_OF_RANGES && is_all(trace, e));
+        of->is_out = !is_of_host_alone(search, e) ||
+                     (of->kind == KINDS_OF_RANGES && (is_all(search, e) || is_idle(search, e)));
     if (of->is_out || trace_start_ns(trace, e) < of->until_ns)
         return;
     of->until_ns = trace_end_ns(trace, e);
@@ -651,6 +705,8 @@ void finding_add_host_time(struct pricing *pricing)
     struct host_search search = { .pricing = pricing,
                                   .trace = trace,
                                   .of = mem_zalloc(names_count(trace->names) + 1, sizeof *search.of),
+                                  .idle = event_waits_open(trace),
+                                  .replayed = find_replayed(pricing),
                                   .starts_ns = pricing->summary->gpu ? host_starts_open(trace) : NULL };
     bool has_devices = pricing->summary->gpu != NULL;
     if (!has_devices)
@@ -672,7 +728,8 @@ void finding_add_host_time(struct pricing *pricing)
         if (search.operators)
             intervals_release(&search.operators[f]);
     }
-    EACH(free, search.busy, search.operators, search.of, search.starts_ns);
+    event_waits_free(trace, search.idle);
+    EACH(free, search.busy, search.operators, search.replayed, search.of, search.starts_ns);
 }
 
 /* ---- compilation ---- */

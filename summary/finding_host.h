@@ -8,6 +8,9 @@
 /* Add findings to PRICING, or say that nothing was found. */
 void finding_add_host_time(struct pricing *pricing);
 
+/* Is a call of the Python function NAME nearly all that is replayed, or a wait of an event loop? To make it faster is no advice. */
+bool finding_is_of_program(const struct pricing *pricing, const char *name);
+
 /* The same of programs that are compiled; nothing is said where none are. */
 void finding_add_compilation(struct pricing *pricing);
 

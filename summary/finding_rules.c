@@ -970,7 +970,7 @@ static struct edit edit_of_longest(struct pricing *pricing)
     const char *name = longest == EVENT_NONE ? NULL : trace_name(trace, longest);
     edit.target = name ? trace->kind[longest] == EVENT_KERNEL ? TARGET_KERNEL : TARGET_COPY : TARGET_NAME;
     for (size_t i = 0; !summary->gpu && !name && i < summary->top_count; i++)
-        if (summary->top[i].named)
+        if (summary->top[i].named && !finding_is_of_program(pricing, summary->top[i].name))
             name = summary->top[i].name;
     if (name) {
         edit.pattern = finding_pattern(pricing, as_text(name));

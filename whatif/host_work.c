@@ -167,6 +167,35 @@ static bool is_of_xla(const struct trace *trace, event_id e)
            !python_function_of_xla(trace_name(trace, e)) && !host_blocks_until_ready(trace_name(trace, e));
 }
 
+/* Does an event loop wait in the function NAME? Python's, where what waits for one thing uses select or poll. */
+static bool waits_for_events(const char *name)
+{
+    return strstr(name, "select.epoll") || strstr(name, "select.kqueue");
+}
+
+struct intervals *event_waits_open(const struct trace *trace)
+{
+    size_t names = names_count(trace->names), count = 0;
+    bool *waits = mem_zalloc(names + 1, sizeof *waits);
+    struct intervals *of = mem_zalloc(trace->track_count + 1, sizeof *of);
+    for (name_id id = 0; id < names; id++)
+        count += waits[id] = waits_for_events(names_text(trace->names, id));
+    for (event_id e = 0; count && e < trace->event_count; e++)
+        if (waits[trace->name[e]] && trace->kind[e] == EVENT_PYTHON)
+            intervals_add(&of[trace->track[e]], trace_start_ns(trace, e), trace_end_ns(trace, e));
+    for (track_id t = 0; t < trace->track_count; t++)
+        intervals_merge(&of[t]);
+    free(waits);
+    return of;
+}
+
+void event_waits_free(const struct trace *trace, struct intervals *waits)
+{
+    for (track_id t = 0; t < trace->track_count; t++)
+        intervals_release(&waits[t]);
+    free(waits);
+}
+
 /* New, by file: when a batch was loaded, something communicated, the profiler ran, or an operator did, on any thread: a thread may wait
  * for another, such as that of the backward pass, or have nothing to do while another works. */
 static struct intervals *other_ranges(const struct replay_graph *graph)
@@ -211,18 +240,28 @@ static bool is_in_step(const struct step_list *steps, uint32_t file, int64_t sta
     return steps->count == 0 || (step && end_ns <= step->end_ns);
 }
 
-/* Is the gap from START_NS to END_NS before M, of THREAD, a pause? *OTHERS: other_ranges, NULL until the first gap asks for them. */
-static bool is_pause(const struct replay_graph *graph, struct intervals **others, size_t thread, moment_id m,
+/* Known by other names than pauses; NULL until the first gap asks for them. */
+struct not_pauses {
+    struct intervals *others; /* by file: other_ranges */
+    struct intervals *waits;  /* by track: event_waits_open */
+};
+
+/* Is the gap from START_NS to END_NS before M, of THREAD, a pause? */
+static bool is_pause(const struct replay_graph *graph, struct not_pauses *known, size_t thread, moment_id m,
                      int64_t start_ns, int64_t end_ns)
 {
     uint32_t file = graph->trace->tracks[graph->threads[thread].track].file;
     int64_t shift_ns = graph->shift_ns[file];
     if (end_ns - start_ns < HOST_PAUSE_NS || !editing_piece_is_own(graph, m))
         return false;
-    if (!*others)
-        *others = other_ranges(graph);
-    return 2 * intervals_length_within(&(*others)[file], start_ns - shift_ns, end_ns - shift_ns) <
+    if (!known->others) {
+        known->others = other_ranges(graph);
+        known->waits = event_waits_open(graph->trace);
+    }
+    const struct intervals *waits = &known->waits[graph->threads[thread].track];
+    return 2 * intervals_length_within(&known->others[file], start_ns - shift_ns, end_ns - shift_ns) <
                end_ns - start_ns &&
+           2 * intervals_length_within(waits, start_ns - shift_ns, end_ns - shift_ns) < end_ns - start_ns &&
            2 * intervals_length_within(&host_state_of(graph->trace)->overhead[file], start_ns - shift_ns,
                                        end_ns - shift_ns) <
                end_ns - start_ns &&
@@ -251,7 +290,7 @@ int64_t *host_starts_open(const struct trace *trace)
 struct host_pauses host_pauses_find(const struct replay_graph *graph)
 {
     struct host_pauses pauses = { 0 };
-    struct intervals *others = NULL;
+    struct not_pauses known = { 0 };
     bool *without = tracks_without_python(graph->trace);
     int64_t *starts_ns = host_starts_open(graph->trace);
     for (size_t t = 0; t < graph->thread_count; t++) {
@@ -263,13 +302,15 @@ struct host_pauses host_pauses_find(const struct replay_graph *graph)
         for (moment_id m = thread->first + 1; m < thread->first + thread->count; m++, before_ns = ns) {
             ns = replay_moment_ns(graph, m);
             if (graph->inner[m] == EVENT_NONE && before_ns - graph->shift_ns[file] >= starts_ns[file] &&
-                is_pause(graph, &others, t, m, before_ns, ns))
+                is_pause(graph, &known, t, m, before_ns, ns))
                 *VEC_PUSH(&pauses) = m;
         }
     }
     EACH(free, without, starts_ns);
-    for (uint32_t f = 0; others && f < graph->trace->file_count; f++)
-        intervals_release(&others[f]);
-    free(others);
+    for (uint32_t f = 0; known.others && f < graph->trace->file_count; f++)
+        intervals_release(&known.others[f]);
+    if (known.waits)
+        event_waits_free(graph->trace, known.waits);
+    free(known.others);
     return pauses;
 }

@@ -35,8 +35,14 @@ static inline bool host_work_holds(const struct host_work *work, const struct re
            work->computes[graph->trace->name[span]];
 }
 
+/* New, by track of TRACE: when an event loop waited there for anything to happen, in Python functions. That is no work of the host. Free
+ * with event_waits_free. */
+struct intervals *event_waits_open(const struct trace *trace);
+void event_waits_free(const struct trace *trace, struct intervals *waits);
+
 /* Moments that end pauses: gaps of a thread of HOST_PAUSE_NS or more, in which no operator or call was open and nothing was waited for.
- * Gaps while a batch is loaded, while something communicates, while the profiler works and while another thread runs operators are
+ * Gaps while a batch is loaded, while something communicates, while the profiler works, while the event loop of the thread waits and
+ * while another thread runs operators are
  * known by other names and left out, as are gaps between steps, which are those of the profiler. Where Python functions were
  * recorded, threads that run none have no pauses: they have nothing to do. Neither has a process that starts, where the recorder begins
  * with it. */

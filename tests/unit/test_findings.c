@@ -811,6 +811,48 @@ TEST(an_optimizer_is_no_time_of_the_host_alone)
     tokenize_name = "tokenize";
 }
 
+/*
+ * us          1000                                                       6000
+ * host        [ run_until_complete                                      ]
+ *              [ _run_once ]   [ _run_once: IN_LOOP, 3450             ]
+ *                [ coroutine 0                                  ]
+ *                    [ coroutine 1                                 ]
+ *
+ * Coroutines cross functions and one another: nothing is their own. What waits for events is no work, nor a pause; the program is no finding.
+ * Work in the same place is one.
+ */
+static void draw_event_loop(const char *in_loop)
+{
+    draw_begin(&summary_wants);
+    draw_op_us("python_function", "main.py(1): <module>", 0, 8000);
+    draw_op_us("python_function", "asyncio/base_events.py(617): run_until_complete", 1000, 5000);
+    draw_op_us("python_function", "asyncio/base_events.py(1845): _run_once", 1200, 300);
+    draw_op_us("user_annotation", "coroutine 0", 1300, 4000);
+    draw_op_us("cpu_op", "aten::ones", 1310, 10);
+    draw_op_us("user_annotation", "coroutine 1", 1400, 4100);
+    draw_op_us("python_function", "asyncio/base_events.py(1845): _run_once", 1700, 3500);
+    draw_op_us("python_function", in_loop, 1710, 3450);
+    draw_op_us("cpu_op", "aten::sum", 5220, 50);
+    trace = draw_end();
+}
+
+TEST(an_event_loop_that_waits_is_no_work)
+{
+    draw_event_loop("<built-in method poll of select.epoll object at 0x7f1a402495d0>");
+    answer();
+    assert_true(row_of("host_time") == SIZE_MAX);
+    assert_true(row_of("pauses") == SIZE_MAX);
+    const struct table *operators = table_called(result, "operators");
+    for (size_t row = 0; row < operators->row_count; row++) {
+        assert_true(number_called(operators, row, "share_of_all") <= 1);
+        assert_null(strstr(text_called(operators, row, "name"), "coroutine"));
+    }
+    draw_event_loop("main.py(7): prepare");
+    answer();
+    assert_non_null(
+        strstr(text_called(table_called(result, "findings"), row_of("host_time"), "finding"), "prepare"));
+}
+
 /* An operator that reads a number of a tensor waits for the device, also where no call in it was recorded. Neither it nor a range around it
  * is computation of the host. */
 TEST(reading_a_number_is_no_computation_of_the_host)

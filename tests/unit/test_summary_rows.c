@@ -29,6 +29,22 @@ TEST(without_devices_operators_and_functions_come_by_their_own_time)
     assert_string_equal(text_called(operators, 2, "name"), "b");
 }
 
+/* Five operators of 15 cross in one of 20, which has 20 - 5 * 15 = -55 for itself. All are 20 then; shares are of the 75. */
+TEST(shares_of_own_time_are_no_more_than_all)
+{
+    draw_begin(&summary_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 20);
+    for (int64_t n = 0; n < 5; n++)
+        draw_host("cpu_op", n == 4 ? "b" : "a", 1, 1 + n, 15);
+    trace = draw_end();
+    answer();
+    struct table *operators = table_called(result, "operators");
+    assert_int_equal(operators->row_count, 2);
+    assert_row(operators, 0, "name=a, time=60");
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 0.8, 1e-12);
+    assert_float_equal(number_called(operators, 1, "share_of_all"), 0.2, 1e-12);
+}
+
 /* The annotations take no time themselves. That with the name of an operator is one of its calls, the other is no row. */
 TEST(calls_of_one_name_count_also_where_they_take_no_time)
 {
