@@ -819,6 +819,9 @@ static void name_latest_rank(struct pricing *pricing, struct priced_finding *fin
     struct rank_difference difference = rank_difference_of(summary, latest->rank, late_ns);
     buffer_printf(&where, "mostly rank %lld", (long long)latest->rank);
     add_difference(summary->trace, &difference, steps_of_rank(summary->trace, latest->rank), &where);
+    if (comm->blame.at[1].caused_ns > latest->caused_ns / 10) /* what the replay evens out, too */
+        buffer_printf(&where, "; the price is with rank %lld in time, too",
+                      (long long)comm->blame.at[1].rank);
     buffer_printf(&action, "%s%lld%s", of_slow_rank[difference.longer].before, (long long)latest->rank,
                   of_slow_rank[difference.longer].after);
     finding->where = pricing_keep(pricing, &where);
