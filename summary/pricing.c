@@ -122,21 +122,13 @@ struct step_gain pricing_gain_of_later(struct pricing *pricing)
     return pricing_gain_together(pricing);
 }
 
-/* Take back edits that are of none of the findings. */
-static void make_anew(struct pricing *pricing)
-{
-    changes_clear(pricing->together);
-    for (size_t i = 0; i < pricing->findings->count; i++)
-        add_edit(pricing, &pricing->findings->at[i].edit, NULL);
-    pricing->is_replayed = false;
-}
-
-static bool find_rule(const struct findings *findings, const char *rule)
+/* The finding of RULE; NULL: there is none. */
+static const struct priced_finding *find_rule(const struct findings *findings, const char *rule)
 {
     for (size_t i = 0; i < findings->count; i++)
         if (strcmp(findings->at[i].rule.at, rule) == 0)
-            return true;
-    return false;
+            return &findings->at[i];
+    return NULL;
 }
 
 /* As many as there are workers, as long as there is memory for what each knows of every moment. */
@@ -151,13 +143,16 @@ static unsigned replays_at_once(const struct pricing *pricing)
     return workers;
 }
 
-/* How much of what OFFER saves alone is left once the findings so far are mended, 0 to 1. Its edit stays added to theirs. */
-static double share_left(struct pricing *pricing, const struct offer *offer, int64_t alone_ns)
+/* How much of the ALONE_NS that OFFER saves alone is left once WHOLE is mended, 0 to 1. */
+static double share_left(const struct pricing *pricing, const struct offer *offer, int64_t alone_ns,
+                         const struct priced_finding *whole)
 {
-    struct step_gain without = pricing_gain_together(pricing);
-    add_edit(pricing, &offer->finding.edit, offer->changes);
-    struct step_gain with = pricing_gain_together(pricing);
-    return alone_ns > 0 ? (double)(without.then_ns - with.then_ns) / (double)alone_ns : 0;
+    const struct edit both[] = { whole->edit, offer->finding.edit };
+    struct step_gain gain = { 0 };
+    struct tpa_error ignored = { 0 };
+    if (alone_ns <= 0 || !whatif_gain(pricing->graph, both, 2, &gain, &ignored))
+        return 0;
+    return (double)(whole->then_ns - gain.then_ns) / (double)alone_ns;
 }
 
 /* Is SHARE of a step that the host alone costs, of one recorded step, no more than its begin and its end leave open? Whether the host
@@ -185,16 +180,14 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
     if (!offer->fits || finding.saves_share < FINDINGS_LEAST_SHARE ||
         (offer->of_host && is_of_ends(pricing, finding.saves_share)))
         return false;
-    if (offer->part_of && find_rule(findings, offer->part_of)) {
-        const double mostly = 0.5;
-        if (share_left(pricing, offer, finding.saves_ns) < mostly) { /* one change, which has a finding */
-            make_anew(pricing);
-            findings->allocates_at_first_use |= finding.edit.kind == EDIT_NO_ALLOC;
-            return false;
-        }
-    } else {
-        add_edit(pricing, &finding.edit, offer->changes);
+    const double mostly = 0.5;
+    const struct priced_finding *whole = offer->part_of ? find_rule(findings, offer->part_of) : NULL;
+    if (whole &&
+        share_left(pricing, offer, finding.saves_ns, whole) < mostly) { /* one change, which has a finding */
+        findings->allocates_at_first_use |= finding.edit.kind == EDIT_NO_ALLOC;
+        return false;
     }
+    add_edit(pricing, &finding.edit, offer->changes);
     struct buffer check = { 0 };
     buffer_puts(&check, "tpa whatif");
     pricing_add_option(pricing, &finding.edit, &check);
