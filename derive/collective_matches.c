@@ -278,21 +278,29 @@ static void judge_matches(struct collective_matches *matches)
     }
 }
 
-/* The transfer of a match, to be compared with others of its group. */
-struct transfer {
-    name_id group_name, group_ranks;
-    uint32_t kind;
-    int64_t bytes, ns;
-    size_t match;
+/* ---- waits for ranks that were not recorded ---- */
+
+static const struct key group_transfer_by_group[] = { ASC(struct group_transfer, group_name),
+                                                      ASC(struct group_transfer, group_ranks),
+                                                      ASC(struct group_transfer, kind), KEY_END };
+static const struct key group_transfer_by_bytes[] = {
+    ASC(struct group_transfer, group_name), ASC(struct group_transfer, group_ranks),
+    ASC(struct group_transfer, kind),       DESC(struct group_transfer, bytes),
+    ASC(struct group_transfer, ns),         KEY_END
 };
 
-static const struct key transfer_by_group[] = { ASC(struct transfer, group_name),
-                                                ASC(struct transfer, group_ranks), ASC(struct transfer, kind),
-                                                KEY_END };
-static const struct key transfer_by_bytes[] = {
-    ASC(struct transfer, group_name), ASC(struct transfer, group_ranks), ASC(struct transfer, kind),
-    DESC(struct transfer, bytes),     ASC(struct transfer, ns),          KEY_END
-};
+void group_transfers_judge(struct group_transfer *at, size_t count)
+{
+    enum { SEVERAL_TIMES = 3 };
+    SORT_ARRAY(at, count, group_transfer_by_bytes);
+    FOR_GROUPS_OF(at, count, group_transfer_by_group, first, end) {
+        int64_t least_ns = INT64_MAX; /* of those with as many bytes or more */
+        for (size_t i = first; i < end; i++) {
+            least_ns = at[i].ns < least_ns ? at[i].ns : least_ns;
+            at[i].outside_ns = at[i].ns / SEVERAL_TIMES > least_ns ? at[i].ns - least_ns : 0;
+        }
+    }
+}
 
 /* Is MATCH of a group that has more members than were recorded, or may have more? */
 static bool may_lack_members(const struct collectives *all, const struct collective_match *match,
@@ -306,28 +314,24 @@ static bool may_lack_members(const struct collectives *all, const struct collect
 /* How long all of a match waited on after the last that was recorded had arrived. */
 static void find_outside_waits(struct collective_matches *matches)
 {
-    enum { SEVERAL_TIMES = 3 };
     const struct collectives *all = matches->collectives;
-    VEC_OF(struct transfer) transfers = { 0 };
+    VEC_OF(struct group_transfer) transfers = { 0 };
     for (size_t m = 0; m < matches->count; m++) {
         struct collective_match *match = &matches->at[m];
         const struct collective *one = &all->at[match->last];
         match->outside_ns = 0;
         if (one->size_bytes > 0 && match->transfer_ns > 0 && collective_joins_all(one->kind) &&
             may_lack_members(all, match, one))
-            *VEC_PUSH(&transfers) = (struct transfer){ one->group_name, one->group_ranks,   one->kind,
-                                                       one->size_bytes, match->transfer_ns, m };
+            *VEC_PUSH(&transfers) = (struct group_transfer){ .group_name = one->group_name,
+                                                             .group_ranks = one->group_ranks,
+                                                             .kind = one->kind,
+                                                             .bytes = one->size_bytes,
+                                                             .ns = match->transfer_ns,
+                                                             .index = m };
     }
-    SORT(&transfers, transfer_by_bytes);
-    FOR_GROUPS(&transfers, transfer_by_group, first, end) {
-        int64_t least_ns = INT64_MAX; /* of those with as many bytes or more */
-        for (size_t i = first; i < end; i++) {
-            const struct transfer *own = &transfers.at[i];
-            least_ns = own->ns < least_ns ? own->ns : least_ns;
-            if (own->ns / SEVERAL_TIMES > least_ns)
-                matches->at[own->match].outside_ns = own->ns - least_ns;
-        }
-    }
+    group_transfers_judge(transfers.at, transfers.count);
+    for (size_t i = 0; i < transfers.count; i++)
+        matches->at[transfers.at[i].index].outside_ns = transfers.at[i].outside_ns;
     VEC_FREE(&transfers);
 }
 

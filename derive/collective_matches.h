@@ -71,6 +71,18 @@ struct collective_matches {
     uint64_t refuted;      /* collectives whose match was dropped because of the clocks */
 };
 
+/* The transfer of a collective of a group that may have more ranks than were recorded. */
+struct group_transfer {
+    name_id group_name, group_ranks; /* only compared, as is the kind */
+    uint32_t kind;
+    int64_t bytes, ns;
+    size_t index;       /* of the caller */
+    int64_t outside_ns; /* as of a match */
+};
+
+/* Set the outside_ns of COUNT transfers, which are sorted anew. */
+void group_transfers_judge(struct group_transfer *at, size_t count);
+
 /* Exposed communication that waited for a rank whose recording had not begun: what that rank did is not recorded, so it is neither
  * work nor waste. */
 struct unrecorded_wait {

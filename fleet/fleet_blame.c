@@ -61,7 +61,7 @@ static void add_row(struct fleet *fleet, const struct fleet_meeting *meeting)
 
 static void blame(struct fleet *fleet, const struct fleet_meeting *meeting)
 {
-    if (meeting->before_recording || meeting->of_pipeline)
+    if (meeting->before_recording || meeting->waits_outside || meeting->of_pipeline)
         return;
     sum_add(&fleet->waited_ns, meeting->waited_ns);
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)

@@ -691,6 +691,12 @@ static void notice_clocks(const struct fleet *fleet, struct result *result)
             "%" PRIu64
             " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded, so the waiting is attributed to none",
             fleet->meetings.unrecorded, fleet->meetings.unrecorded == 1 ? "" : "s");
+    if (fleet->meetings.outside)
+        result_add_notice(
+            result, "outside", (int64_t)fleet->meetings.outside, NULL, TPA_NOWHERE,
+            "%" PRIu64
+            " collective%s waited for ranks that were not recorded, so the waiting is attributed to none; give the recordings of all ranks",
+            fleet->meetings.outside, fleet->meetings.outside == 1 ? "" : "s");
     if (fleet->meetings.found_groups)
         result_add_notice(
             result, "groups_unknown", (int64_t)fleet->meetings.found_groups, NULL, TPA_NOWHERE,

@@ -6,6 +6,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
+#include "derive/collective_matches.h"
 #include <inttypes.h>
 
 /* ---- last ranks ---- */
@@ -462,12 +463,45 @@ static void carry_over(struct fleet_meetings *meetings, const struct visit *visi
         meetings->unrecorded += meetings->at[m].before_recording;
 }
 
+/* Find the meetings whose members wait on for ranks that were not recorded. */
+static void find_outside(struct fleet_meetings *meetings)
+{
+    const struct fleet_job *job = meetings->job;
+    VEC_OF(struct group_transfer) transfers = { 0 };
+    for (size_t m = 0; m < meetings->count; m++) {
+        const struct fleet_meeting *meeting = &meetings->at[m];
+        const struct facts_group *group = meeting->group;
+        enum collective_kind kind = collective_kind_of(names_text(job->facts->texts, meeting->kind));
+        int64_t size = group && group->size > 0 ? group->size : job->world_size;
+        bool lacks = size == FACTS_MISSING || size <= 0 || size > (int64_t)meeting->count;
+        if (lacks && meeting->bytes > 0 && meeting->transfer_ns > 0 && collective_joins_all(kind))
+            *VEC_PUSH(&transfers) = (struct group_transfer){ .group_name = group ? group->name : NAME_NONE,
+                                                             .group_ranks = group ? group->ranks : NAME_NONE,
+                                                             .kind = kind,
+                                                             .bytes = meeting->bytes,
+                                                             .ns = meeting->transfer_ns,
+                                                             .index = m };
+    }
+    group_transfers_judge(transfers.at, transfers.count);
+    for (size_t i = 0; i < transfers.count; i++) {
+        struct fleet_meeting *meeting = &meetings->at[transfers.at[i].index];
+        if (transfers.at[i].outside_ns == 0)
+            continue;
+        meeting->waits_outside = true;
+        meeting->sure = false;
+        meeting->cost_ns = 0;
+        meetings->outside++;
+    }
+    VEC_FREE(&transfers);
+}
+
 /* Meetings are sorted by the start of the last, so that earlier meetings are resolved first. */
 static void find_blamed(struct fleet_meetings *meetings)
 {
     size_t *index = mem_alloc(mem_times(meetings->arrivals.count + 1, sizeof *index));
     struct visit *visits = list_visits(meetings, index);
     carry_over(meetings, visits);
+    find_outside(meetings);
     for (size_t m = 0; m < meetings->count; m++) {
         struct fleet_meeting *meeting = &meetings->at[m];
         meeting->blamed = meeting->last;

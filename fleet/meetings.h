@@ -50,6 +50,8 @@ struct fleet_meeting {
     bool by_order, by_clock, sure;
     bool
         before_recording; /* LAST was late since before its recording began: its part is not known, nobody is blamed */
+    bool
+        waits_outside; /* all wait on for ranks that were not recorded (collective_matches.h): nobody is blamed */
     bool of_pipeline;      /* of ranks of one pipeline: waiting is its schedule. Set by fleet_find_pipeline */
     size_t last, earliest; /* of arrivals */
     int64_t late_ns;       /* from the start of EARLIEST to that of LAST; without clocks the longest wait */
@@ -90,6 +92,7 @@ struct fleet_meetings {
     uint64_t rows;           /* collectives that were judged */
     int64_t unrecorded_ns;   /* of complete steps: exposed waiting since before a recording began */
     uint64_t unrecorded;     /* meetings that have before_recording */
+    uint64_t outside;        /* meetings that have waits_outside */
     uint64_t unmatched;      /* those that met no other */
     uint64_t found_groups;   /* as identities_match counts them; not in files of results */
     uint64_t refuted;        /* those that did not end together, and are no meetings */

@@ -25,6 +25,9 @@ static const int64_t start_us[COLLECTIVES][RANKS] = { { 100, 150, 200 },
                                                       { 520, 521, 521 } };
 static const int64_t end_us[COLLECTIVES][RANKS] = { { 210, 210, 210 }, { 420, 421, 420 }, { 531, 530, 533 } };
 
+/* By how much all ranks leave the first later than above, and how many the group has. */
+static int64_t later_us = 0, group_size = RANKS;
+
 static void add_rank(struct facts *all, int rank, int64_t world_size, const char *file)
 {
     struct facts *facts = scratch(facts_open());
@@ -43,23 +46,24 @@ static void add_rank(struct facts *all, int rank, int64_t world_size, const char
               &(struct facts_group){ .name = facts_text(facts, "world"),
                                      .description = NAME_NONE,
                                      .ranks = NAME_NONE,
-                                     .size = RANKS,
+                                     .size = group_size,
                                      .collectives = COLLECTIVES });
     int64_t computed_us = 0;
     for (int c = 0; c < COLLECTIVES; c++) {
         computed_us += start_us[c][rank] - (c ? end_us[c - 1][rank] : 0);
         facts_add(facts, FACTS_COLLECTIVES,
-                  &(struct facts_collective){ .kind = facts_text(facts, "all_reduce"),
-                                              .type = NAME_NONE,
-                                              .sequence = c + 1,
-                                              .step = FACTS_MISSING,
-                                              .bytes = 1024,
-                                              .source = FACTS_MISSING,
-                                              .target = FACTS_MISSING,
-                                              .start_ns = (start_us[c][rank] + ahead_us[rank]) * us,
-                                              .duration_ns = (end_us[c][rank] - start_us[c][rank]) * us,
-                                              .computed_before_ns = computed_us * us,
-                                              .computed_until_ns = computed_us * us });
+                  &(struct facts_collective){
+                      .kind = facts_text(facts, "all_reduce"),
+                      .type = NAME_NONE,
+                      .sequence = c + 1,
+                      .step = FACTS_MISSING,
+                      .bytes = 1024,
+                      .source = FACTS_MISSING,
+                      .target = FACTS_MISSING,
+                      .start_ns = (start_us[c][rank] + ahead_us[rank]) * us,
+                      .duration_ns = (end_us[c][rank] + (c ? 0 : later_us) - start_us[c][rank]) * us,
+                      .computed_before_ns = computed_us * us,
+                      .computed_until_ns = computed_us * us });
     }
     facts_seal(facts);
     facts_merge(all, facts);
@@ -120,6 +124,25 @@ TEST(the_last_is_blamed_for_all_waiting)
     assert_int_equal(row_of(fleet, 0)->waited_ns, 201 * us);
     assert_int_equal(fleet->waited_ns, fleet->blamed_ns + fleet->unsure_ns);
     assert_int_equal(fleet->ranks.at[0].rank, 1); /* who is waited for most comes first */
+}
+
+/* The first takes 50 us from when rank 2 is there, others of as many bytes 9 and 11: a fourth rank of the group came later than rank 2. */
+TEST(nobody_is_blamed_where_all_wait_for_a_rank_that_was_not_recorded)
+{
+    later_us = 40;
+    for (group_size = RANKS; group_size <= RANKS + 1; group_size++) {
+        bool lacks = group_size > RANKS;
+        struct facts *facts = scratch(make_job());
+        facts_finish(facts);
+        struct fleet *fleet = scratch(fleet_open(facts));
+        assert_int_equal(fleet->meetings.outside, lacks);
+        assert_int_equal(fleet->collectives.at[0].last, 2);
+        assert_int_equal(fleet->collectives.at[0].blamed, lacks ? FACTS_MISSING : 2);
+        assert_int_equal(row_of(fleet, 2)->caused_ns, lacks ? 0 : 150 * us);
+        assert_int_equal(row_of(fleet, 1)->caused_ns, 190 * us);
+    }
+    later_us = 0;
+    group_size = RANKS;
 }
 
 /* Ten collectives of two ranks end together. Of the last, rank 0's is over, at 1010 us, before rank 1's begins, at 1200 us: whatever this is,
