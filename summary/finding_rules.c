@@ -995,6 +995,22 @@ static size_t longest_run_of(const struct trace *trace, const struct gpu_events 
     return longest;
 }
 
+/* The threads of BLOCK, "[32, 4, 1]": 128; 0: it says something else. NULL is allowed. */
+static long threads_of(const char *block)
+{
+    enum { MOST_THREADS = 1024 };
+    long threads = 1;
+    for (int dimension = 0; dimension < 3; dimension++) {
+        char *end = NULL;
+        long size = block && (*block == '[' || *block == ',') ? strtol(block + 1, &end, 10) : 0;
+        threads = size > 0 && size <= MOST_THREADS / threads ? threads * size : 0;
+        if (!threads)
+            return 0;
+        block = end;
+    }
+    return strcmp(block, "]") == 0 ? threads : 0;
+}
+
 /* "its 1 block of 1 thread leaves most of the 108 multiprocessors idle: compute in more blocks", if that is so of kernel E on DEVICE. */
 static void advise_more_blocks(const struct trace *trace, const struct gpu_device *device, event_id e,
                                struct buffer *advice)
@@ -1002,15 +1018,13 @@ static void advise_more_blocks(const struct trace *trace, const struct gpu_devic
     struct arg_scan spread = arg_scan_of(trace, ARG_BLOCKS_PER_SM);
     int units = device->properties ? device->properties->sm_count : 0;
     double share = units > 0 ? arg_scan_decimal(&spread, e) : NAN;
-    const char *block = trace_arg_text(trace, ARG_BLOCK, e);
-    long long x = 0, y = 0, z = 0;
+    long threads = threads_of(trace_arg_text(trace, ARG_BLOCK, e));
     if (!(share > 0) || share > 0.5)
         return;
     long blocks = lround(fmax(share * units, 1));
     buffer_printf(advice, "its %ld block%s", blocks, blocks == 1 ? "" : "s");
-    if (block && sscanf(block, "[%lld,%lld,%lld]", &x, &y, &z) == 3 && x > 0 && y > 0 && z > 0 && x <= 1024 &&
-        y <= 1024 && z <= 1024)
-        buffer_printf(advice, " of %lld thread%s", x * y * z, x * y * z == 1 ? "" : "s");
+    if (threads)
+        buffer_printf(advice, " of %ld thread%s", threads, threads == 1 ? "" : "s");
     buffer_printf(advice, " leave%s most of the %d multiprocessors idle: compute in more blocks",
                   blocks == 1 ? "s" : "", units);
 }
