@@ -340,15 +340,11 @@ static void draw_job(struct picture *picture, struct hang_job *job, size_t numbe
 
 struct picture *hang_picture(struct hang *hang)
 {
-    static const char *const titles[] = {
-        [HANG_CLEAN] = "Job in which nothing is pending",
-        [HANG_MOVING] = "Moving job",
-        [HANG_WAITING] = "Waiting job",
-        [HANG_STUCK] = "Stuck job",
-    };
-    struct picture *picture = picture_open("hang", titles[hang_worst(hang)]);
+    struct picture *picture =
+        picture_open("hang", hang_worst(hang) == HANG_STUCK ? "Stuck job" : "Waiting job");
     for (size_t j = 0; j < hang->jobs.count && picture->charts.count < CHART_JOBS; j++)
-        draw_job(picture, hang->jobs.at[j], j + 1);
+        if (hang->jobs.at[j]->state > HANG_MOVING) /* else nobody waits for anybody */
+            draw_job(picture, hang->jobs.at[j], j + 1);
     if (picture->charts.count)
         return picture;
     picture_free(picture);

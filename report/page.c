@@ -336,11 +336,12 @@ static const struct page_section **page_order(const struct page *of)
     return order;
 }
 
-/* Does a finding of the answer lead to SECTION, or is it a timeline, or is there no answer that would show what matters? */
+/* Does a finding of the answer lead to SECTION, or is it a timeline, or a picture that the answer does not draw small, or is there no answer
+ * that would show what matters? */
 static bool starts_open(const struct page *of, const struct page_section *section)
 {
     if (!of->answer || !section->title || section->timelines.count || of->sections.count == 1 ||
-        is_first_picture(of, section))
+        (is_first_picture(of, section) && !of->answer->trends.count))
         return true;
     for (size_t i = 0; i < answer_first_findings(of->answer); i++) {
         const char *key = of->answer->findings.at[i].section;
