@@ -952,6 +952,16 @@ static void find_contention(struct pricing *pricing)
         (struct offer){ .finding = finding, .subject = "contention", .complete = complete_contention });
 }
 
+/* Is NAME an annotation? Half of it is half of what runs in it, too. */
+static bool is_annotation(const struct trace *trace, const char *name)
+{
+    name_id id = names_find(trace->names, name, strlen(name));
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->name[e] == id)
+            return trace->kind[e] == EVENT_ANNOTATION;
+    return false;
+}
+
 /* The work of devices, without communication, or else what the host does itself, that takes longest; without a pattern: nothing. */
 static struct edit edit_of_longest(struct pricing *pricing)
 {
@@ -973,7 +983,8 @@ static struct edit edit_of_longest(struct pricing *pricing)
     const char *name = longest == EVENT_NONE ? NULL : trace_name(trace, longest);
     edit.target = name ? trace->kind[longest] == EVENT_KERNEL ? TARGET_KERNEL : TARGET_COPY : TARGET_NAME;
     for (size_t i = 0; !summary->gpu && !name && i < summary->top_count; i++)
-        if (summary->top[i].named && !finding_is_of_program(pricing, summary->top[i].name))
+        if (summary->top[i].named && !finding_is_of_program(pricing, summary->top[i].name) &&
+            !is_annotation(trace, summary->top[i].name))
             name = summary->top[i].name;
     if (name) {
         edit.pattern = finding_pattern(pricing, as_text(name));

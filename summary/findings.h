@@ -63,7 +63,8 @@ struct findings {
     bool priced; /* false: nothing that takes time was recorded, and there are no findings */
     const char
         *withheld; /* why no price would be right, so that there are no findings; NULL: they are priced */
-    const char *recipe;        /* then how to record it */
+    const char *recipe;        /* where nothing is priced: how to record it, or what was recorded */
+    bool only_memory;          /* and that is memory */
     bool has_steps;            /* else the whole recording is the step */
     int64_t step_ns;           /* the step time: that of the account (analyze/account.h) */
     bool single_step;          /* there is no next one */

@@ -190,7 +190,9 @@ struct findings *findings_analyze(struct summary *summary)
         findings->single_step = step_list_of(summary->trace)->count == 1;
     } else {
         findings->priced = false;
-        findings->recipe = trace_feature_recipe(summary->trace, FEATURE_OPS);
+        findings->only_memory = summary->features & FEATURE_MEMORY;
+        findings->recipe = findings->only_memory ? "only memory was, and tpa memory tells what held it"
+                                                 : trace_feature_recipe(summary->trace, FEATURE_OPS);
     }
     pricing_release(&pricing);
     return findings;

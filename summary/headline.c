@@ -1835,10 +1835,13 @@ static void add_longest(struct headline *headline)
                            : arena_printf(headline->texts, "%s of %s replayed",
                                           time_text(headline, (double)findings->half_saves_ns),
                                           time_text(headline, (double)findings->step_ns));
+    bool is_short = findings->longest_name.len <= 32; /* it has room in a line */
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
-        .action = arena_printf(headline->texts, "Make the longest %s faster", findings->longest),
+        .action = is_short ? arena_printf(headline->texts, "Make %s faster", findings->longest_name.at)
+                           : arena_printf(headline->texts, "Make the longest %s faster", findings->longest),
         .title = "it takes longest",
-        .where = copy(headline, findings->longest_name),
+        .where = is_short ? NULL : copy(headline, findings->longest_name),
+        .place = copy(headline, findings->longest_name),
         .advice =
             findings->longest_advice.len
                 ? copy(headline, findings->longest_advice)
@@ -1933,7 +1936,9 @@ static void add_nothing(struct headline *headline)
     headline->answer->because = "";
     if (headline->answer->findings.count == 0)
         headline->answer->nothing =
-            arena_printf(headline->texts, "Record again: %s.", headline->findings->recipe);
+            headline->findings->only_memory
+                ? "Only memory was: tpa memory tells what held it."
+                : arena_printf(headline->texts, "Record again: %s.", headline->findings->recipe);
 }
 
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
