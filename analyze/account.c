@@ -279,6 +279,7 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
     bool is_first_of_two = used == 2 && place == first && choosing->steps[of[place]].work == 0;
     if (found == 1 && period == 1 && by_time && (used > 2 || is_first_of_two) &&
         rank->unusual_ns > rank->usual_ns) {
+        rank->once_is_first = of[place] == 0;
         rank->once = choosing->steps[of[place]].number;
         rank->once_without_ns = rank->usual_ns;
     }
@@ -768,7 +769,7 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
                                                        : "takes less time";
     if (of->once != INT64_MIN) {
         buffer_printf(text, "step %" PRId64 " %s, perhaps %s (a longer recording tells)", of->once, does,
-                      of->count == 2 ? "as it is the first, to warm up" : "by plan");
+                      of->once_is_first ? "to warm up" : "by plan");
         append_times(text, of->unusual_ns, of->usual_ns);
     } else if (of->period > 1 && of->unusual == 1) {
         buffer_printf(text, "every %zu%s step %s", of->period, ordinal_ending(of->period), does);

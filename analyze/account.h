@@ -87,6 +87,7 @@ struct account_rank {
         missing; /* steps that ran between those of the file and are not in it, as their numbers say; 0: none, or nothing repeats */
     int64_t missing_first; /* the number of the first of them */
     int64_t once;          /* number of the unusual step that was recorded once and counts; INT64_MIN: none */
+    bool once_is_first;    /* of the recording: it may be to warm up */
     int64_t once_without_ns;
     int64_t singular; /* number of the step left out as singular; INT64_MIN: none */
     int64_t singular_ns;
