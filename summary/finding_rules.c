@@ -770,7 +770,7 @@ static const struct {
                        "processes on its host, affinity, garbage collection" },
 };
 
-/* Add what DIFFERENCE is, of a rank with so many STEPS: ": gemm takes 27.9ms of a step longer there than on the others". */
+/* Add what DIFFERENCE is, of a rank with so many STEPS: ": gemm takes 27.9ms of a step longer than on the others". */
 static void add_difference(const struct trace *trace, const struct rank_difference *difference, size_t steps,
                            struct buffer *out)
 {
@@ -794,7 +794,7 @@ static void add_difference(const struct trace *trace, const struct rank_differen
         return;
     buffer_puts(out, " takes ");
     quantity_append_rounded_time(out, (double)difference->time_ns / each);
-    buffer_printf(out, "%s longer there than on the others", steps ? " of a step" : "");
+    buffer_printf(out, "%s longer than on the others", steps ? " of a step" : "");
 }
 
 /* Let FINDING name the rank that the others waited for longest, what it does longer, and what to do about that; nothing where it is
@@ -820,8 +820,7 @@ static void name_latest_rank(struct pricing *pricing, struct priced_finding *fin
     buffer_printf(&where, "mostly rank %lld", (long long)latest->rank);
     add_difference(summary->trace, &difference, steps_of_rank(summary->trace, latest->rank), &where);
     if (comm->blame.at[1].caused_ns > latest->caused_ns / 10) /* what the replay evens out, too */
-        buffer_printf(&where, "; the price is with rank %lld in time, too",
-                      (long long)comm->blame.at[1].rank);
+        buffer_printf(&where, "; priced with rank %lld in time", (long long)comm->blame.at[1].rank);
     buffer_printf(&action, "%s%lld%s", of_slow_rank[difference.longer].before, (long long)latest->rank,
                   of_slow_rank[difference.longer].after);
     finding->where = pricing_keep(pricing, &where);

@@ -1206,12 +1206,12 @@ TEST(what_a_late_rank_does_longer_is_named)
         [SLOW_MORE_KERNELS] = { "Give rank 1 as much work as the others",
                                 "mostly rank 1: it runs 2 kernels more in a step, mostly gemm" },
         [SLOW_KERNEL] = { "Even out the work of rank 1",
-                          "mostly rank 1: gemm takes 200.000us of a step longer there than on the others" },
+                          "mostly rank 1: gemm takes 200.000us of a step longer than on the others" },
         [SLOW_LOADING] = { "Load the batches of rank 1 faster",
                            "mostly rank 1: enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ takes "
-                           "200.000us of a step longer there than on the others" },
+                           "200.000us of a step longer than on the others" },
         [SLOW_OPERATOR] = { "See why the host of rank 1 is slow",
-                            "mostly rank 1: aten::mm takes 200.000us of a step longer there than on the others" },
+                            "mostly rank 1: aten::mm takes 200.000us of a step longer than on the others" },
         [SLOW_UNKNOWN] = { "See what rank 1 does longer", "mostly rank 1" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
