@@ -436,6 +436,7 @@ static void add_facts(const struct diff *diff, struct answer *answer, struct are
                 ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
                 : arena_printf(texts, "%s, was %s: compare on one GPU before acting on it", gpu[1], gpu[0])
         };
+    *VEC_PUSH(&answer->facts) = (struct answer_fact){ "Program", "not compared" };
     const char *producer = measures_fact(diff->sides[1], "producer");
     if (producer)
         *VEC_PUSH(&answer->facts) =

@@ -483,14 +483,13 @@ static void fleet_add_facts(const struct fleet *fleet, struct answer *answer, st
     const struct facts_recording *first =
         fleet->job.members.count ? fleet->job.members.at[0].recording : NULL;
     bool missing = fleet->job.world_size > fleet->job.ranks;
+    add_fact(answer, "Program", "not recorded");
     add_fact(answer, "Devices", devices_text(fleet, texts));
     add_fact(answer, fleet->hosts.count > 1 ? "Hosts" : "Host", hosts_text(fleet, texts));
     if (first)
         add_fact(answer, "Backend", fleet_text(facts, first->backend).at);
     if (first)
         add_fact(answer, "Written by", fleet_text(facts, first->producer).at);
-    if (answer->facts.count == 0)
-        add_fact(answer, "Program", "not recorded");
     add_fact(answer, "Ranks",
              missing ? arena_printf(texts, "%" PRId64 " of %" PRId64 " recorded", fleet->job.ranks,
                                     fleet->job.world_size)
