@@ -99,7 +99,7 @@ static uint32_t kind_by_name(const struct timeline_making *making, uint8_t *know
     return *kind;
 }
 
-/* The kind of E, an operator or annotation, which is OTHERWISE where its name does not tell. */
+/* The kind of E, an operator or annotation: by its name; OTHERWISE if the name is of no kind. */
 static uint32_t kind_of_named(const struct timeline_making *making, event_id e, uint32_t otherwise)
 {
     uint32_t kind = kind_by_name(making, making->kind_of_call, e, kind_of_call);

@@ -751,7 +751,7 @@ static const struct {
     const char *before, *after, *advice;
 } of_slow_rank[] = {
     [LONGER_UNKNOWN] = { "See what rank ", " does longer",
-                         "the recording does not tell: record operators and Python's calls of all ranks "
+                         "the recording does not show it: record operators and Python's calls of all ranks "
                          "(with_stack=True); tpa comm shows how late it is at each collective" },
     [LONGER_DEVICE] = { "Check the device of rank ", "",
                         "all kernels take longer on that rank: look at the clocks, temperature, power limit and "
