@@ -413,14 +413,23 @@ static struct rank_difference difference_of_kernels(const struct name_sums *kern
     return most;
 }
 
-/* By how much longer the host of RANK waits for devices, in ns: that is no work of its own. */
-static double longer_waits_of(const struct summary *summary, int64_t rank, double others)
+/* New, by track, free(): is it of RANK? */
+static bool *tracks_of_rank(const struct trace *trace, int64_t rank)
+{
+    bool *own = mem_zalloc(trace->track_count + 1, sizeof *own);
+    for (track_id t = 0; t < trace->track_count; t++)
+        own[t] = selection_rank(trace, trace->tracks[t].file) == rank;
+    return own;
+}
+
+/* By how much longer the host of the rank whose tracks are OWN waits for devices, in ns: that is no work of its own. */
+static double longer_waits_of(const struct summary *summary, const bool *own, double others)
 {
     const struct trace *trace = summary->trace;
     const struct host_waits *waits = host_waits_of(trace);
     struct name_sums sums = { 0 };
     for (size_t i = 0; i < waits->count; i++)
-        add_to_name(&sums, selection_rank(trace, trace->tracks[trace->track[waits->at[i].call]].file) == rank,
+        add_to_name(&sums, own[trace->track[waits->at[i].call]],
                     (double)trace_dur_ns(trace, waits->at[i].call));
     return sums.own_ns - sums.rest_ns / others;
 }
@@ -434,16 +443,14 @@ struct rank_difference rank_difference_of(const struct summary *summary, int64_t
     struct name_sums *kernels = mem_zalloc(count + 1, sizeof *kernels),
                      *events = mem_zalloc(count + 1, sizeof *events),
                      *loading = mem_zalloc(count + 1, sizeof *loading);
+    bool *own = tracks_of_rank(trace, rank);
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->work[i] == GPU_COMPUTATION && trace->kind[gpu->event[i]] == EVENT_KERNEL)
-            add_to_name(&kernels[trace->name[gpu->event[i]]],
-                        selection_rank(trace, trace->tracks[trace->track[gpu->event[i]]].file) == rank,
+            add_to_name(&kernels[trace->name[gpu->event[i]]], own[trace->track[gpu->event[i]]],
                         (double)trace_dur_ns(trace, gpu->event[i]));
     for (event_id e = 0; e < trace->event_count; e++)
         if (!event_on_device((enum event_kind)trace->kind[e]) || trace->kind[e] == EVENT_MEMCPY)
-            add_to_name(&events[trace->name[e]],
-                        selection_rank(trace, trace->tracks[trace->track[e]].file) == rank,
-                        (double)trace_dur_ns(trace, e));
+            add_to_name(&events[trace->name[e]], own[trace->track[e]], (double)trace_dur_ns(trace, e));
     for (name_id id = 0; id < count; id++) {
         const char *name = names_text(trace->names, id);
         if (annotation_is_data_loading(name))
@@ -460,12 +467,12 @@ struct rank_difference rank_difference_of(const struct summary *summary, int64_t
     if (found.longer == LONGER_UNKNOWN) {
         longer_name_of(events, count, others, &found);
         if (found.name != NAME_NONE && found.time_ns >= late_ns / 4 &&
-            longer_waits_of(summary, rank, others) < (double)found.time_ns / 2)
+            longer_waits_of(summary, own, others) < (double)found.time_ns / 2)
             found.longer = kernels[found.name].own > 0 ? LONGER_KERNEL : LONGER_EVENT;
     }
     if (found.longer == LONGER_UNKNOWN)
         found.name = NAME_NONE;
-    EACH(free, kernels, events, loading);
+    EACH(free, kernels, events, loading, own);
     return found;
 }
 
