@@ -13,9 +13,8 @@ static int64_t grown_communication(const struct comm_late *late)
     int64_t grown_ns = late->part_ns[LATE_COMMUNICATION];
     if (grown_ns == TABLE_INT_MISSING)
         return late->late_ns;
-    for (int part = 0; part < LATE_PARTS; part++)
-        if (late->part_ns[part] > grown_ns)
-            return 0;
+    if (ANY(part, LATE_PARTS, late->part_ns[part] > grown_ns))
+        return 0;
     return grown_ns > 0 ? grown_ns : 0;
 }
 

@@ -318,9 +318,8 @@ bool packer_add(struct packer_output *output, const struct packer *packer, size_
     int code = errno;
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
-    for (size_t i = 0; i < pipeline.slot_count; i++) {
+    for (size_t i = 0; i < pipeline.slot_count; i++)
         EACH(buffer_release, &pipeline.slots[i].text, &pipeline.slots[i].packed);
-    }
     free(pipeline.slots);
     errno = code;
     return packer_describe(fine, err);

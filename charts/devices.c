@@ -247,8 +247,7 @@ static void draw_devices(const struct chart_request *request, struct picture *pi
 {
     const struct gpu_events *gpu = gpu_events_of(request->trace);
     size_t found = 0;
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        const struct gpu_device *device = &gpu->devices[d];
+    FOR_EACH_OF(device, gpu->devices, gpu->device_count) {
         if (request->selection->files && !request->selection->files[device->file])
             continue;
         struct device_states states = { 0 };

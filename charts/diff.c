@@ -186,8 +186,7 @@ static void diff_add_rows(struct picture *picture, const struct diff *diff, cons
     }
     struct fall fall;
     struct chart *chart = begin(picture, &fall, rows->key, rows->title, before);
-    for (size_t i = 0; i < rows->rows.count; i++) {
-        const struct diff_row *row = &rows->rows.at[i];
+    FOR_EACH(row, &rows->rows) {
         int64_t change = change_ns(&row->finding);
         if (change == 0)
             continue;

@@ -338,9 +338,7 @@ void chart_flame_profile(struct picture *picture, const struct profile *profile)
     flame_add_chart(picture, flame, "flame", "Time by caller");
     if (picture->charts.count > before) {
         struct chart *chart = picture->charts.at[before];
-        double whole = 0;
-        for (int kind = 0; kind < STACK_KINDS; kind++)
-            whole += (double)sums.time_ns[kind];
+        double whole = SUM(double, kind, STACK_KINDS, (double)sums.time_ns[kind]);
         chart->x.title = profile_is_timed(profile) ? "Time" : "Weight";
         chart->x.kind = profile_is_timed(profile)           ? TABLE_NS
                         : profile->figures == PROFILE_BYTES ? TABLE_BYTES

@@ -106,8 +106,7 @@ static size_t add_devices(const struct chart_request *request, struct picture *p
 {
     const struct selection *selection = request->selection;
     size_t found = 0, first = picture->charts.count;
-    for (size_t d = 0; d < records->device_count; d++) {
-        const struct memory_device *device = &records->devices[d];
+    FOR_EACH_OF(device, records->devices, records->device_count) {
         if (memory_is_host(device) != host || (selection->files && !selection->files[device->file]) ||
             (!host && device->type != MEMORY_TYPE_UNKNOWN && !ranges_hold(&request->devices, device->id)))
             continue;

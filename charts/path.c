@@ -61,11 +61,9 @@ static void fill(struct picture *picture, const struct replay_graph *graph,
                                                 .help = path_part_help(order[i]) };
     struct table *table = chart_add_table(chart, table_open("path", NULL, columns, PATH_PARTS + 1));
     int64_t sums[PATH_PARTS] = { 0 };
-    for (size_t w = 0; w < windows->count; w++) {
-        const struct path_window *window = &windows->at[w];
+    FOR_EACH(window, windows)
         if (!window->is_step || selection_holds_place(selection, window->event))
             add_row(table, graph, window, sums);
-    }
     for (int i = 0; i < PATH_PARTS; i++)
         if (sums[i] > 0)
             chart_add_series(chart, (struct chart_series){ .title = path_part_title(order[i]),

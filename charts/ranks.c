@@ -75,8 +75,7 @@ static struct rank_row *make_rows(const struct gpu *gpu, struct arena *arena)
 static bool add_communication(struct rank_row *rows, size_t count, const struct comm *comm)
 {
     bool any = false;
-    for (size_t i = 0; i < comm->ranks.count; i++) {
-        const struct comm_rank *of = &comm->ranks.at[i];
+    FOR_EACH(of, &comm->ranks) {
         struct rank_row key = { .rank = of->rank, .device = of->device };
         struct rank_row *row = rows_find(rows, count, sizeof *rows, by_rank, &key);
         if (!row)
@@ -112,9 +111,8 @@ static void ranks_share_axis(struct picture *picture)
     for (size_t i = 0; i < picture->charts.count; i++) {
         const struct chart *chart = picture->charts.at[i];
         for (size_t row = 0; row < chart_category_count(chart); row++) {
-            double sum = 0;
-            for (size_t s = 0; s < chart->series.count; s++)
-                sum += fmax(0, chart_value(chart->series.at[s].table, row, chart->series.at[s].y));
+            double sum = SUM(double, s, chart->series.count,
+                             fmax(0, chart_value(chart->series.at[s].table, row, chart->series.at[s].y)));
             most = fmax(most, sum);
         }
     }

@@ -39,8 +39,7 @@ static struct extent find_extent(const struct roofline *roofline)
     enum { DECADES = 5 };
     struct extent extent = { { INFINITY, INFINITY }, { 0, 0 }, 0, 0 };
     double whole = 0;
-    for (size_t i = 0; i < roofline->rows.count; i++) {
-        const struct roofline_row *row = &roofline->rows.at[i];
+    FOR_EACH(row, &roofline->rows) {
         if (!has_place(row))
             continue;
         whole += (double)row->time_ns;
@@ -48,8 +47,7 @@ static struct extent find_extent(const struct roofline *roofline)
         extent.most[1] = fmax(extent.most[1], row->tflops);
     }
     double lowest[2] = { extent.most[0] / pow(10, DECADES), extent.most[1] / pow(10, DECADES) };
-    for (size_t i = 0; i < roofline->rows.count; i++) {
-        const struct roofline_row *row = &roofline->rows.at[i];
+    FOR_EACH(row, &roofline->rows) {
         if (!has_place(row))
             continue;
         bool far =
@@ -82,11 +80,9 @@ static void roofline_describe(struct table *table, size_t at, const struct roofl
 /* A series of dots for each operator, those with the most time first; the others share one. */
 static void add_dots(struct chart *chart, const struct roofline *roofline, const struct extent *extent)
 {
-    double whole_ns = 0;
-    for (size_t i = 0; i < roofline->rows.count; i++)
-        whole_ns += has_place(&roofline->rows.at[i]) ? (double)roofline->rows.at[i].time_ns : 0;
-    for (size_t i = 0; i < roofline->rows.count; i++) {
-        const struct roofline_row *row = &roofline->rows.at[i];
+    double whole_ns = SUM(double, i, roofline->rows.count,
+                          has_place(&roofline->rows.at[i]) ? (double)roofline->rows.at[i].time_ns : 0);
+    FOR_EACH(row, &roofline->rows) {
         const char *name = row->name.at;
         struct table *table = NULL;
         if (!has_place(row) || row->intensity < extent->least[0] || row->tflops < extent->least[1])
@@ -140,10 +136,7 @@ static enum peak_rate main_rate(const struct roofline *roofline)
 /* Of the first device whose memory's bandwidth is known; NULL: of none. */
 static const struct device_peaks *known_peaks(const struct roofline *roofline)
 {
-    for (size_t d = 0; d < roofline->devices.count; d++)
-        if (roofline->calls.peaks[d].bandwidth > 0)
-            return &roofline->calls.peaks[d];
-    return NULL;
+    return FIND_OF(one, roofline->calls.peaks, roofline->devices.count, one->bandwidth > 0);
 }
 
 /* "peaks by ...: 989 and 66.9 TFLOP/s, 3350 GB/s", of matrix and vector units as far as they are drawn. */

@@ -303,8 +303,7 @@ static void name_spans(struct timeline_making *making)
     memset(shown, 0xff, (names_count(trace->names) + 1) * sizeof *shown);
     struct arg_scan scans[DETAIL_ARGS];
     scan_details(trace, scans);
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        struct timeline_span *span = &timeline->spans.at[i];
+    FOR_EACH(span, &timeline->spans) {
         if (span->event == TIMELINE_NO_EVENT)
             continue;
         name_id name = trace->name[span->event];

@@ -11,8 +11,7 @@ void timeline_add_steps(struct timeline_making *making)
 {
     const struct selection *selection = making->selection;
     const struct device_steps *steps = device_steps_of(making->trace);
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct device_step *step = &steps->at[i];
+    FOR_EACH(step, steps) {
         if (selection && ((selection->files && !selection->files[step->file]) ||
                           !selection_holds_time(selection, step->file, step->host_start_ns)))
             continue;
@@ -223,8 +222,7 @@ void timeline_add_counters(struct timeline_making *making)
     struct timeline *timeline = making->timeline;
     VEC_OF(struct counted) samples = { 0 };
     size_t count = 0;
-    for (size_t i = 0; i < trace->sample_count; i++) {
-        const struct trace_sample *sample = &trace->samples[i];
+    FOR_EACH_OF(sample, trace->samples, trace->sample_count) {
         uint32_t file = trace->tracks[sample->track].file;
         if (making->selection && making->selection->files && !making->selection->files[file])
             continue;

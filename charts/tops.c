@@ -26,8 +26,7 @@ struct ranking {
 static struct ranking rank_rows(const struct top *top, bool devices)
 {
     struct ranking ranking = { 0 };
-    for (size_t i = 0; i < top->count; i++) {
-        const struct top_row *row = &top->at[i];
+    FOR_EACH(row, top) {
         int64_t time_ns = devices ? row->self_device_ns : row->self_cpu_ns;
         if (time_ns > 0 && !row->on_device)
             *VEC_PUSH(&ranking) = (struct ranked){ row, time_ns };
@@ -158,8 +157,7 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
     struct chart *chart = picture_add_times(picture, "kernels", "Kernels by total time");
     struct table *table = chart_add_table(chart, table_open("kernels", NULL, columns, KERNEL_COLUMNS));
     int64_t shown_ns = 0;
-    for (size_t i = 0; i < shown; i++) {
-        const struct kernel_row *kernel = &kernels->at[i];
+    FOR_EACH_OF(kernel, kernels->at, shown) {
         size_t row = table_add_row(table), column = tops_column_of(kernel, has_tensor_cores);
         table_set_text(table, row, 0, kernel->name.at, kernel->name.len);
         table_set_int(table, row, column, kernel->durations.total_ns);

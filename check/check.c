@@ -138,8 +138,7 @@ static const struct check_reading *right_reading(const struct statement *stateme
     const struct check_reading *best = NULL;
     bool vague = statement->query.subject == CHECK_NAME && statement->query.statistics == 0;
     long double scale = statement->figure.has_unit ? statement->figure.scale : 1;
-    for (size_t i = 0; i < readings->count; i++) {
-        const struct check_reading *reading = &readings->at[i];
+    FOR_EACH(reading, readings) {
         if (reading->strength != CHECK_STRICT)
             continue;
         bool nearer = best && (vague || strcmp(reading->quantity, best->quantity) == 0) &&
@@ -297,19 +296,13 @@ void check_add_rankings(struct check *check, struct check_facts *facts, const st
 
 static bool tokens_have_number(const struct tokens *tokens)
 {
-    for (size_t i = 0; i < tokens->count; i++)
-        if (tokens->at[i].kind == TOKEN_NUMBER)
-            return true;
-    return false;
+    return ANY(i, tokens->count, tokens->at[i].kind == TOKEN_NUMBER);
 }
 
 /* One that does not only name a step or a rank. */
 static bool tokens_have_figure(const struct tokens *tokens)
 {
-    for (size_t i = 0; i < tokens->count; i++)
-        if (tokens->at[i].kind == TOKEN_NUMBER && !tokens->at[i].figure.is_label)
-            return true;
-    return false;
+    return ANY(i, tokens->count, tokens->at[i].kind == TOKEN_NUMBER && !tokens->at[i].figure.is_label);
 }
 
 /* ---- tables ---- */

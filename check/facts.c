@@ -219,8 +219,7 @@ static void nccl_fill(struct check_facts *facts)
 {
     const struct gpu_events *gpu = gpu_events_of(facts->trace);
     facts->nccl = mem_zalloc(facts->gpu->count + 1, sizeof *facts->nccl);
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        const struct gpu_device *device = &gpu->devices[d];
+    FOR_EACH_OF(device, gpu->devices, gpu->device_count) {
         size_t row = 0;
         while (row < facts->gpu->count &&
                (facts->gpu->at[row].file != device->file || facts->gpu->at[row].key.device != device->id))
@@ -283,18 +282,12 @@ name_id check_row_name(const struct check_facts *facts, size_t i)
 
 bool check_has_rank(const struct check_facts *facts, int64_t rank)
 {
-    for (uint32_t file = 0; file < facts->trace->file_count; file++)
-        if (selection_rank(facts->trace, file) == rank)
-            return true;
-    return false;
+    return ANY(file, facts->trace->file_count, selection_rank(facts->trace, file) == rank);
 }
 
 bool check_has_device(const struct check_facts *facts, int64_t device)
 {
-    for (size_t i = 0; i < facts->gpu->count; i++)
-        if (facts->gpu->at[i].key.device == device)
-            return true;
-    return false;
+    return ANY(i, facts->gpu->count, facts->gpu->at[i].key.device == device);
 }
 
 bool check_has_several_ranks(const struct check_facts *facts)
@@ -608,8 +601,7 @@ static void answer_copies(struct answering *a, const struct gpu_row *row)
 {
     const struct check_query *query = a->query;
     struct gpu_copies all = { 0 };
-    for (size_t i = 0; i < a->facts->gpu->copies.count; i++) {
-        const struct gpu_copies *copies = &a->facts->gpu->copies.at[i];
+    FOR_EACH(copies, &a->facts->gpu->copies) {
         struct copy_kind kind = copy_kind_of(copies->name.at);
         if (copies->key.device != row->key.device || copies->key.rank != row->key.rank ||
             copies->key.cycle != row->key.cycle ||
@@ -661,8 +653,7 @@ static void answer_memory(struct answering *a)
     bool has_device = false;
     for (size_t i = 0; i < a->facts->memory->peaks.count; i++)
         has_device |= !a->facts->memory->peaks.at[i].place.is_host;
-    for (size_t i = 0; i < a->facts->memory->peaks.count; i++) {
-        const struct memory_peak *peak = &a->facts->memory->peaks.at[i];
+    FOR_EACH(peak, &a->facts->memory->peaks) {
         if ((query->rank != TABLE_INT_MISSING && peak->place.rank != query->rank) ||
             (query->device != TABLE_INT_MISSING && peak->place.number != query->device))
             continue;
@@ -715,8 +706,7 @@ static void answer_steps_of(struct answering *a, uint32_t file)
         a->strength = complete ? CHECK_MAY_FIT : CHECK_STRICT;
         int64_t count = 0, sum_ns = 0, max_ns = 0, min_ns = INT64_MAX;
         int64_t *ns = mem_alloc((steps->each.count + 1) * sizeof *ns);
-        for (size_t i = 0; i < steps->each.count; i++) {
-            const struct step_row *row = &steps->each.at[i];
+        FOR_EACH(row, &steps->each) {
             int64_t took_ns = host ? row->host_duration_ns : row->duration_ns;
             if (row->file != file || took_ns == TABLE_INT_MISSING || (complete && !row->complete))
                 continue;
@@ -745,10 +735,7 @@ static void answer_steps_of(struct answering *a, uint32_t file)
 /* The number of steps of FILE that IS counts, and *ALL of them. */
 static int64_t count_steps(const step_rows *rows, uint32_t file)
 {
-    int64_t count = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        count += rows->at[i].file == file;
-    return count;
+    return SUM(int64_t, i, rows->count, rows->at[i].file == file);
 }
 
 /* The time of steps in the account of all commands, from begin to begin: of one by its number, else the longest and shortest. */
@@ -758,8 +745,7 @@ static void answer_accounts(struct answering *a)
     const struct check_query *query = a->query;
     int64_t max_ns = 0, min_ns = INT64_MAX;
     a->strength = CHECK_MAY_FIT;
-    for (size_t i = 0; i < account->steps.count; i++) {
-        const struct account_step *step = &account->steps.at[i];
+    FOR_EACH(step, &account->steps) {
         if (!is_requested(a, step->file))
             continue;
         a->file = step->file;
@@ -783,8 +769,7 @@ static void answer_steps(struct answering *a)
         return;
     a->strength = CHECK_STRICT;
     if (query->subject == CHECK_STEP) {
-        for (size_t i = 0; i < steps->count; i++) {
-            const struct step_row *row = &steps->at[i];
+        FOR_EACH(row, steps) {
             if (!is_requested(a, row->file) || number_of_step(&row->name) != query->step)
                 continue;
             a->file = row->file;
@@ -815,9 +800,8 @@ static void answer_steps(struct answering *a)
         }
 
         if (query->dimension == CHECK_COUNT) {
-            int64_t complete = 0;
-            for (size_t i = 0; i < steps->each.count; i++)
-                complete += steps->each.at[i].file == file && steps->each.at[i].complete;
+            int64_t complete = SUM(int64_t, i, steps->each.count,
+                                   steps->each.at[i].file == file && steps->each.at[i].complete);
             a->strength = CHECK_MAY_FIT;
             add_value(a, "complete", CHECK_BY_STEPS, complete);
             a->strength = CHECK_STRICT;

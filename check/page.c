@@ -29,10 +29,8 @@ bool check_is_page(const char *text, size_t len)
     static const char *const begins[] = { "<!doctype html", "<html" };
     while (len > 0 && isspace((unsigned char)*text))
         text++, len--;
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (len >= strlen(begins[i]) && strncasecmp(text, begins[i], strlen(begins[i])) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof begins / sizeof *begins,
+               len >= strlen(begins[i]) && strncasecmp(text, begins[i], strlen(begins[i])) == 0);
 }
 
 static bool is_digit(char c)
@@ -179,8 +177,7 @@ static bool read_screen(const char *html, size_t len, struct arena *arena, struc
 static void find_titles(struct page_lines *lines)
 {
     struct text none = { "", 0 }, title = none;
-    for (size_t i = 0; i < lines->count; i++) {
-        struct page_line *line = &lines->at[i];
+    FOR_EACH(line, lines) {
         bool has_words = false;
         for (size_t c = 0; c < line->words.len; c++)
             has_words |= isalpha((unsigned char)line->words.at[c]) != 0;
@@ -198,8 +195,7 @@ static bool is_same_text(struct text a, struct text b)
 /* The first line of RIGHT with the words of LINE, below the same title, that no other line belongs to; NULL: none. */
 static struct page_line *find_line(struct page_lines *right, const struct page_line *line)
 {
-    for (size_t i = 0; i < right->count; i++) {
-        struct page_line *other = &right->at[i];
+    FOR_EACH(other, right) {
         if (!other->used && is_same_text(other->words, line->words) &&
             is_same_text(other->title, line->title)) {
             other->used = true;
@@ -284,8 +280,7 @@ struct check *check_page(struct check_facts *facts, const struct check_input *in
         find_titles(&right_lines);
         check = arena_open(sizeof *check);
         ARENA_OWNS(arena_of(check), &check->at);
-        for (size_t l = 0; l < lines.count; l++) {
-            const struct page_line *line = &lines.at[l];
+        FOR_EACH(line, &lines) {
             const struct page_line *other = find_line(&right_lines, line);
             if (!other) /* the page says something else */
                 check_add_rankings(check, facts, input, line->number, line->text.at, line->text.len);

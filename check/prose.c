@@ -343,10 +343,8 @@ static bool is_plain_word(const char *name)
     }
     static const char *const plain[] = { "the", "in",  "it", "is",  "of", "on",  "at",    "a",    "an",
                                          "and", "for", "or", "but", "us", "run", "trace", "model" };
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (strcmp(plain[i], lower) == 0)
-            return true;
-    return len < 3 || word_bits(lower, len) != 0;
+    return ANY(i, sizeof plain / sizeof *plain, strcmp(plain[i], lower) == 0) || len < 3 ||
+           word_bits(lower, len) != 0;
 }
 
 /* N of "ProfilerStep#N", all of the LEN bytes at TEXT; -1: it is not. */
@@ -869,10 +867,7 @@ static bool is_word_of(const struct tokens *tokens, size_t i, const char *const 
 /* The unit that the word at I is; NULL: none. */
 static const struct unit *unit_at(const struct tokens *tokens, size_t i)
 {
-    for (size_t u = 0; u < sizeof units / sizeof *units; u++)
-        if (is_word(tokens, i, units[u].text))
-            return &units[u];
-    return NULL;
+    return FIND_OF(one, units, sizeof units / sizeof *units, is_word(tokens, i, one->text));
 }
 
 /* "Eight kernels", "five milliseconds", "sixty percent", "half of the time", "two thirds of": figures of a kind that is not read. They are
@@ -964,9 +959,8 @@ bool prose_is_columns(const char *text, size_t len)
 {
     for (size_t i = 1; i + 2 < len; i++)
         if (text[i] == ' ' && text[i + 1] == ' ' && text[i - 1] != ' ' && !strchr(".!?:", text[i - 1]))
-            for (size_t j = i + 1; j < len; j++)
-                if (text[j] != ' ')
-                    return true;
+            if (ANY_FROM(j, i + 1, len, text[j] != ' '))
+                return true;
     return false;
 }
 

@@ -401,8 +401,7 @@ static int64_t figure_of_number(struct check_facts *facts, bool is_rank, int64_t
     struct check_readings readings = { 0 };
     int64_t figure = -1;
     check_facts_answer(facts, &query, &readings);
-    for (size_t i = 0; i < readings.count; i++) {
-        const struct check_reading *reading = &readings.at[i];
+    FOR_EACH(reading, &readings) {
         if (strcmp(reading->quantity, key) != 0 ||
             (reading->strength != CHECK_STRICT && (is_rank || strcmp(key, "step_ns") != 0)))
             continue;

@@ -903,9 +903,8 @@ static const struct token *name_ahead(const struct tokens *tokens, size_t first,
         return NULL;
     if (!(begins && word_is_one_of(&tokens->at[first], leads)) && !word_is(&tokens->at[clause], "for"))
         return NULL;
-    for (size_t i = first; i < clause; i++)
-        if (tokens->at[i].kind == TOKEN_NAME || tokens->at[i].kind == TOKEN_DIRECTION)
-            return NULL;
+    if (ANY_FROM(i, first, clause, tokens->at[i].kind == TOKEN_NAME || tokens->at[i].kind == TOKEN_DIRECTION))
+        return NULL;
     size_t i = clause + 1;
     while (i < end && word_is_one_of(&tokens->at[i], things))
         i++;
@@ -963,8 +962,7 @@ static bool append_words(struct tokens *to, const struct tokens *from)
                                            "",     "value", "figure", "amount", "name", "mean",
                                            "all",  "on",    "nr",     "no",     NULL };
     bool known = true;
-    for (size_t i = 0; i < from->count; i++) {
-        const struct token *token = &from->at[i];
+    FOR_EACH(token, from) {
         if (token->kind == TOKEN_CLAUSE || token->kind == TOKEN_SENTENCE)
             continue;
         if (token->kind == TOKEN_WORD && !token->bits && !word_is_one_of(token, fillers))

@@ -625,9 +625,8 @@ bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struc
 
 void fleet_map_release(struct fleet_map *map)
 {
-    for (size_t i = 0; i < map->failures.count; i++) {
+    for (size_t i = 0; i < map->failures.count; i++)
         EACH(free, map->failures.at[i].path, map->failures.at[i].reason);
-    }
     VEC_FREE(&map->failures);
     for (int kind = 0; kind < FLEET_FILES; kind++) {
         for (size_t i = 0; i < map->apart_files.of[kind].count; i++)

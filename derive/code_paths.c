@@ -424,10 +424,7 @@ static bool annotates(const void *context, event_id e)
 /* Does any stack of TRACE, or another text, name a module? Most are of lines alone. */
 static bool texts_name_modules(const struct trace *trace)
 {
-    for (name_id text = 0; text < names_count(trace->texts); text++)
-        if (strstr(names_text(trace->texts, text), "nn.Module: "))
-            return true;
-    return false;
+    return ANY(text, names_count(trace->texts), strstr(names_text(trace->texts, text), "nn.Module: "));
 }
 
 static void find_sources(struct maker *maker)

@@ -43,10 +43,9 @@ static void need_span(const struct trace *trace, const struct trace_file *file, 
                 last[all] = e;
         }
     }
-    for (int all = 0; all < 2; all++) {
+    for (int all = 0; all < 2; all++)
         if (first[all] != EVENT_NONE)
             needed[first[all]] = needed[last[all]] = true;
-    }
 }
 
 bool *collectives_join_needs(const struct collectives *all)

@@ -47,9 +47,8 @@ void device_use_release(struct device_use *use)
 {
     for (int work = 0; work < GPU_WORK_KINDS; work++)
         intervals_release(&use->of_work[work]);
-    for (int i = 0; i < DEVICE_USES; i++) {
+    for (int i = 0; i < DEVICE_USES; i++)
         EACH(intervals_release, &use->of[i], &use->exposed[i]);
-    }
 }
 
 static void clear(struct device_use *use)

@@ -9,10 +9,7 @@ bool cause_is_communication(const char *name)
     static const char *const words[] = { "nccl",           "rccl",      "gloo:",      "c10d::",
                                          "all_reduce",     "allreduce", "all_gather", "allgather",
                                          "reduce_scatter", "all_to_all" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasestr(name, words[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof words / sizeof *words, strcasestr(name, words[i]));
 }
 
 enum cause_class cause_class_of(const char *name, size_t len)

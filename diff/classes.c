@@ -80,8 +80,7 @@ static struct text text_of_class(int64_t number, struct arena *texts)
 static struct classed_kernels find_kernels(const struct diff *diff)
 {
     struct classed_kernels kernels = { 0 };
-    for (size_t t = 0; t < diff->tables.count; t++) {
-        const struct diff_rows *table = &diff->tables.at[t];
+    FOR_EACH(table, &diff->tables) {
         for (size_t i = 0; i < table->rows.count && strcmp(table->key, "kernels") == 0; i++) {
             const struct diff_row *row = &table->rows.at[i];
             for (int side = 0; side < 2; side++) {

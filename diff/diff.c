@@ -409,9 +409,8 @@ static const char *diff_whole_of(const struct diff *diff, const struct diff_rows
     const struct diff_metric *first = diff->metrics.count ? &diff->metrics.at[0] : NULL;
     if (!first || first->kind != table->kind)
         return NULL;
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        if (strcmp(first->key, wholes[i]) == 0)
-            return first->key;
+    if (ANY(i, sizeof wholes / sizeof *wholes, strcmp(first->key, wholes[i]) == 0))
+        return first->key;
     return strcmp(table->key, "operators") == 0 ? "host_time"
            : strcmp(table->key, "kernels") == 0 ? "device_time"
                                                 : NULL;
@@ -513,18 +512,12 @@ static void find_outliers(struct diff *diff, int side)
 
 static bool holds_rows(const struct sampling *sampling)
 {
-    for (size_t t = 0; t < sampling->tables.count; t++)
-        if (sampling->tables.at[t]->values.count > 0)
-            return true;
-    return false;
+    return ANY(t, sampling->tables.count, sampling->tables.at[t]->values.count > 0);
 }
 
 static bool has_rows(const struct sampling *sampling, const char *key)
 {
-    for (size_t t = 0; t < sampling->tables.count; t++)
-        if (strcmp(sampling->tables.at[t]->key, key) == 0)
-            return true;
-    return false;
+    return ANY(t, sampling->tables.count, strcmp(sampling->tables.at[t]->key, key) == 0);
 }
 
 /* Saved results of one command may still differ in kind: those of top hold operators of a trace or functions of
@@ -608,10 +601,7 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
 
 const struct diff_metric *diff_metric(const struct diff *diff, const char *key)
 {
-    for (size_t m = 0; m < diff->metrics.count; m++)
-        if (strcmp(diff->metrics.at[m].key, key) == 0)
-            return &diff->metrics.at[m];
-    return NULL;
+    return FIND(one, &diff->metrics, strcmp(one->key, key) == 0);
 }
 
 static bool diff_own_is_same(const struct finding *finding)
@@ -622,12 +612,10 @@ static bool diff_own_is_same(const struct finding *finding)
 
 bool diff_is_same(const struct diff *diff)
 {
-    for (size_t m = 0; m < diff->metrics.count; m++)
-        if (!diff_own_is_same(&diff->metrics.at[m].finding))
-            return false;
+    if (ANY(m, diff->metrics.count, !diff_own_is_same(&diff->metrics.at[m].finding)))
+        return false;
     for (size_t t = 0; t < diff->tables.count; t++)
-        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
-            const struct diff_row *row = &diff->tables.at[t].rows.at[i];
+        FOR_EACH(row, &diff->tables.at[t].rows) {
             if (!diff_own_is_same(&row->finding) ||
                 (row->calls[0] != row->calls[1] && !(isnan(row->calls[0]) && isnan(row->calls[1]))))
                 return false;

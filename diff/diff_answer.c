@@ -283,8 +283,7 @@ static void add_changes(const struct diff *diff, struct answer *answer, struct a
     struct change_card cards[MOST] = { 0 };
     size_t count = 0;
     struct changes changes = changes_by_weight(diff, texts);
-    for (size_t i = 0; i < changes.count; i++) {
-        const struct change *change = &changes.at[i];
+    FOR_EACH(change, &changes) {
         size_t own = 0;
         while (own < count && !changes_have_one_cause(cards[own].change, change))
             own++;
@@ -341,8 +340,7 @@ static void add_cause(const struct diff *diff, const struct finding *whole, stru
     bool snapshots = diff->sides[0]->source == MEASURE_SNAPSHOTS;
     size_t tables = snapshots && diff->tables.count > 1 ? 1 : diff->tables.count;
     for (size_t t = 0; t < tables; t++)
-        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
-            const struct diff_row *row = &diff->tables.at[t].rows.at[i];
+        FOR_EACH(row, &diff->tables.at[t].rows) {
             if (!is_real(&row->finding) || row->finding.change * whole->change <= 0)
                 continue;
             if (row->weight > (most ? most->weight : 0)) {

@@ -36,10 +36,7 @@ void diff_append_unlike(const struct diff *diff, struct buffer *out)
 
 static bool has_notice(const struct result *result, const char *kind)
 {
-    for (size_t i = 0; i < result->notices.count; i++)
-        if (strcmp(result->notices.at[i].kind, kind) == 0)
-            return true;
-    return false;
+    return ANY(i, result->notices.count, strcmp(result->notices.at[i].kind, kind) == 0);
 }
 
 static void notice_gpus(const struct diff *diff, struct result *result)
@@ -65,8 +62,7 @@ static void notice_gpus(const struct diff *diff, struct result *result)
 static void notice_facts(const struct diff *diff, struct result *result)
 {
     const struct measures *before = diff->sides[0];
-    for (size_t i = 0; i < before->facts.count; i++) {
-        const struct measure_fact *fact = &before->facts.at[i];
+    FOR_EACH(fact, &before->facts) {
         const char *after = measures_fact(diff->sides[1], fact->key);
         if (!after || strcmp(fact->key, "gpu") == 0 || strcmp(fact->key, "cut") == 0 ||
             strcmp(fact->value, after) == 0 ||

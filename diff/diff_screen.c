@@ -258,15 +258,13 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
     VEC_OF(struct changed) changed = { 0 };
     size_t all = 0;
     bool judged = false; /* is any row? */
-    for (size_t t = 0; t < diff->tables.count; t++) {
-        const struct diff_rows *table = &diff->tables.at[t];
+    FOR_EACH(table, &diff->tables) {
         if (!is_merged(table)) {
             VEC_FREE(&changed);
             return false;
         }
         all += table->rows.count;
-        for (size_t i = 0; i < table->rows.count; i++) {
-            const struct diff_row *row = &table->rows.at[i];
+        FOR_EACH(row, &table->rows) {
             judged |= !isnan(row->finding.p);
             if (is_beyond_noise(&row->finding))
                 *VEC_PUSH(&changed) = (struct changed){ table, row, row->weight };

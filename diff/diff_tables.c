@@ -161,8 +161,7 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
     const struct finding *whole = metric ? &metric->finding : NULL;
     bool changed = whole && whole->verdict != VERDICT_SAME && whole->verdict != VERDICT_UNSURE;
     struct sums sums = { 0, 0 };
-    for (size_t i = 0; i < rows->rows.count; i++) {
-        const struct diff_row *from = &rows->rows.at[i];
+    FOR_EACH(from, &rows->rows) {
         size_t row =
             add_finding(table, from->name, from->name_length, &from->finding, changed ? whole->change : 0);
         for (int side = 0; side < 2; side++) {
@@ -216,8 +215,7 @@ static void add_outliers(const struct diff *diff, struct result *result)
         return;
     struct table *table =
         table_open("outliers", "Steps far from the others", outlier_columns, OUTLIER_COLUMNS);
-    for (size_t i = 0; i < diff->outliers.count; i++) {
-        const struct diff_outlier *outlier = &diff->outliers.at[i];
+    FOR_EACH(outlier, &diff->outliers) {
         struct buffer text = { 0 };
         size_t row = table_add_row(table);
         measure_sample_text(diff->sides[outlier->side], outlier->sample, &text);
@@ -248,8 +246,7 @@ static void add_renames(const struct diff *diff, struct result *result)
 {
     struct table *table = table_open("renamed", "Renamed", renamed_columns, RENAMED_COLUMNS);
     for (size_t t = 0; t < diff->tables.count; t++)
-        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
-            const struct diff_row *from = &diff->tables.at[t].rows.at[i];
+        FOR_EACH(from, &diff->tables.at[t].rows) {
             if (!from->old_name)
                 continue;
             size_t row = table_add_row(table);

@@ -136,8 +136,7 @@ static void finish_rows(struct measure_rows *rows)
 {
     SORT(&rows->values, by_row_sample_value);
     size_t kept = 0;
-    for (size_t i = 0; i < rows->values.count; i++) {
-        const struct measure_value *value = &rows->values.at[i];
+    FOR_EACH(value, &rows->values) {
         struct measure_value *last = kept ? &rows->values.at[kept - 1] : NULL;
         if (last && last->row == value->row && last->sample == value->sample) {
             last->value += value->value;
@@ -153,8 +152,7 @@ static void finish_sampling(struct sampling *sampling)
 {
     for (size_t t = 0; t < sampling->tables.count; t++)
         finish_rows(sampling->tables.at[t]);
-    for (size_t m = 0; m < sampling->metrics.count; m++) {
-        struct measure_metric *metric = &sampling->metrics.at[m];
+    FOR_EACH(metric, &sampling->metrics) {
         while (metric->values.count < sampling->samples.count)
             *VEC_PUSH(&metric->values) = NAN;
     }
@@ -250,10 +248,8 @@ static void find_processes(struct measures *measures)
     struct sampling *const both[] = { &measures->by_step, &measures->by_file };
     struct file_set *set = file_set_find(measures->records.at, measures->records.count, TRACE_FILES_AS_FOUND);
     for (size_t i = 0; i < 2 && measures->records.count > 1; i++)
-        for (size_t s = 0; s < both[i]->samples.count; s++) {
-            struct measure_sample *sample = &both[i]->samples.at[s];
+        FOR_EACH(sample, &both[i]->samples)
             sample->process = 1 + set->files[measures->first_record.at[sample->part] + sample->file].process;
-        }
     if (measures->parts > 1 && file_set_is_sure(set)) /* of one part it is known */
         measures->lacking = file_set_find_lacking(set, &measures->steps);
     measures->lacks |= measures->lacking.count ? lack_sort(LACK_MISSING_STEPS) : 0;
@@ -274,8 +270,7 @@ void measures_finish(struct measures *measures)
 void measures_add_lacks(const struct measures *measures, struct result *result)
 {
     struct buffer text = { 0 };
-    for (size_t i = 0; i < measures->lacking.count; i++) {
-        const struct rank_steps_lack *lack = &measures->lacking.at[i];
+    FOR_EACH(lack, &measures->lacking) {
         const struct set_record *record = measures->records.at; /* sorted by time */
         while (record->file != lack->source)
             record++;

@@ -52,8 +52,7 @@ static const struct {
 
 static void add_properties(const struct measuring *measuring, const struct trace_file *file)
 {
-    for (size_t i = 0; i < file->properties.count; i++) {
-        const struct trace_property *property = &file->properties.at[i];
+    FOR_EACH(property, &file->properties) {
         if (strcmp(property->key, "cuda_runtime_version") == 0)
             add_cuda_version(measuring, "cuda_runtime", "CUDA runtime", property->value);
         else if (strcmp(property->key, "cuda_driver_version") == 0)
@@ -86,10 +85,7 @@ static void find_unread(const struct measuring *measuring)
 /* Is the call in the file that launched some of the work? */
 static bool has_launches(const struct gpu_events *gpu)
 {
-    for (size_t i = 0; i < gpu->count; i++)
-        if (gpu->call[i] != EVENT_NONE)
-            return true;
-    return false;
+    return ANY(i, gpu->count, gpu->call[i] != EVENT_NONE);
 }
 
 void measure_trace_facts(const struct measuring *measuring)
@@ -103,8 +99,7 @@ void measure_trace_facts(const struct measuring *measuring)
     }
     if (measuring->gpu->count)
         add_flag(measuring, MEASURE_LAUNCHES, MEASURE_LAUNCHES_TITLE, has_launches(measuring->gpu));
-    for (size_t f = 0; f < trace->file_count; f++) {
-        const struct trace_file *file = &trace->files[f];
+    FOR_EACH_OF(file, trace->files, trace->file_count) {
         measure_facts_add(measuring, "producer", "profiler", trace_producer_name(file->producer));
         measure_facts_add(measuring, "backend", "distributed backend", file->backend);
         measure_facts_add(measuring, "nccl", "NCCL", file->nccl_version);

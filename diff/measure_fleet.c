@@ -33,8 +33,7 @@ static size_t index_of(const struct fleet *fleet, int64_t step)
 static void add_up_use(const struct fleet *fleet, struct fleet_use *uses)
 {
     const struct facts_step *steps = facts_rows(fleet->job.facts, FACTS_STEPS);
-    for (size_t m = 0; m < fleet->job.members.count; m++) {
-        const struct fleet_member *member = &fleet->job.members.at[m];
+    FOR_EACH(member, &fleet->job.members) {
         for (size_t i = 0; i < member->count[FACTS_STEPS]; i++) {
             const struct facts_step *step = &steps[member->first[FACTS_STEPS] + i];
             if (step->complete != 1 || step->part_ns[PART_COMPUTATION] == FACTS_MISSING)
@@ -81,8 +80,7 @@ static void measure_waiting(struct sampling *to, const struct fleet *fleet, cons
     struct measure_rows *rows =
         sampling_open_rows(to, "waiting", "Waiting in a step that a rank caused, on all others", TABLE_NS);
     rows->alone = true;
-    for (size_t i = 0; i < fleet->collectives.count; i++) {
-        const struct fleet_collective_row *one = &fleet->collectives.at[i];
+    FOR_EACH(one, &fleet->collectives) {
         size_t step = index_of(fleet, one->step);
         char name[32];
         if (step == SIZE_MAX || uses[step].sample == SAMPLE_NONE || one->blamed == FACTS_MISSING)
@@ -236,21 +234,17 @@ static void add_slow(struct measures *measures, const char *what, const char *tr
 static void measure_slow(struct measures *measures, const struct fleet *fleet)
 {
     struct arena *arena = arena_of(measures);
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         const char *name = arena_printf(arena, "rank %" PRId64, row->rank);
         if (row->slow_gpu)
             add_slow(measures, name, "slow GPU", row->gpu);
         if (row->habit >= HABIT_MOSTLY)
             add_slow(measures, name, "holds the job up", row->caused_share);
     }
-    for (size_t i = 0; i < fleet->hosts.count; i++) {
-        const struct fleet_host_row *row = &fleet->hosts.at[i];
+    FOR_EACH(row, &fleet->hosts)
         if (row->slow)
             add_slow(measures, arena_printf(arena, "host %s", row->host.at), "slow host", row->host_pace);
-    }
-    for (size_t i = 0; i < fleet->links.count; i++) {
-        const struct fleet_link_row *row = &fleet->links.at[i];
+    FOR_EACH(row, &fleet->links) {
         if (row->slow)
             add_slow(measures,
                      arena_printf(arena, "%s: %s", row->hosts.at ? row->hosts.at : "?", row->kind.at),
@@ -281,8 +275,7 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
         measures->why_unread = arena_strndup(arena_of(measures), why, strlen(why));
     if (fleet->job.world_size != FACTS_MISSING)
         measures->world_size = fleet->job.world_size;
-    for (size_t m = 0; m < fleet->job.members.count; m++) {
-        const struct fleet_member *member = &fleet->job.members.at[m];
+    FOR_EACH(member, &fleet->job.members) {
         measures->has_gpu |= member->count[FACTS_DEVICES] > 0;
         measures->lacks |= fleet_member_lacks(&fleet->job, member);
         *VEC_PUSH(&measures->ranks) = member->rank;

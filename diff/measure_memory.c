@@ -132,8 +132,7 @@ void measure_memory(const struct measuring *measuring)
     struct arena scratch = { 0 };
     struct peaks peaks = { .measuring = measuring, .records = records };
     peaks_open(&peaks, &scratch);
-    for (size_t d = 0; d < records->device_count; d++) {
-        const struct memory_device *device = &records->devices[d];
+    FOR_EACH_OF(device, records->devices, records->device_count) {
         set_peak(&measures->by_file, memory_is_host(device) ? ON_HOST : ON_DEVICES,
                  measuring->file_sample[device->file], peak_of_all(records, device));
         add_device(&peaks, device);

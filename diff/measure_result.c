@@ -264,10 +264,8 @@ static void collect_peaks(struct taking *taking, const struct table *table)
 static bool names_a_thing(const struct table_column *column)
 {
     static const char *const keys[] = { "rank", "device", "stream", "step", "graph" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (column->kind == TABLE_COUNT && strcmp(column->key, keys[i]) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof keys / sizeof *keys,
+               column->kind == TABLE_COUNT && strcmp(column->key, keys[i]) == 0);
 }
 
 /* The column that is compared: the first time, else the first size, else the first count; NO_COLUMN: none. */
@@ -284,10 +282,8 @@ static int figure_column(const struct table *table)
 /* Is the column equal in all rows, so that it does not distinguish rows? */
 static bool is_constant(const struct table *table, size_t column)
 {
-    for (size_t row = 1; row < table->row_count; row++)
-        if (table_cell(table, row, column)->i != table_cell(table, 0, column)->i)
-            return false;
-    return true;
+    return !ANY_FROM(row, 1, table->row_count,
+                     table_cell(table, row, column)->i != table_cell(table, 0, column)->i);
 }
 
 /* The texts and identifying numbers before the first figure name a row; at least one must be a text. */

@@ -59,8 +59,7 @@ bool measure_actions(struct measures *measures, const struct action_report *repo
     uint32_t sample = add_sample(measures);
     struct measure_rows *rows =
         sampling_open_rows(&measures->by_file, "actions", "Time of actions, which overlap", TABLE_NS);
-    for (size_t i = 0; i < report->actions.count; i++) {
-        const struct action *action = &report->actions.at[i];
+    FOR_EACH(action, &report->actions) {
         measure_rows_add(rows, action->name, strlen(action->name), sample, (double)action->total_ns,
                          action->calls < 0 ? NAN : (double)action->calls);
     }

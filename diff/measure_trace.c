@@ -106,9 +106,7 @@ static void measure_account(const struct measuring *measuring)
 {
     struct measures *measures = measuring->measures;
     const struct account_rank *all = &account_of(measuring->trace)->all;
-    double whole = 0;
-    for (size_t part = 0; part < ACCOUNT_PARTS; part++)
-        whole += (double)all->part_ns[part];
+    double whole = SUM(double, part, ACCOUNT_PARTS, (double)all->part_ns[part]);
     if (whole > 0)
         measures->accounts++;
     for (size_t part = 0; part < ACCOUNT_PARTS && whole > 0; part++)
@@ -196,8 +194,7 @@ static void list_stretches(const struct measuring *measuring, stretches *list)
                                             .start_ns = span.start_ns,
                                             .end_ns = span.end_ns };
     }
-    for (size_t i = 0; i < measuring->steps.count; i++) {
-        const struct measured_step *step = &measuring->steps.at[i];
+    FOR_EACH(step, &measuring->steps) {
         *VEC_PUSH(list) = (struct stretch){ .sampling = &measures->by_step,
                                             .sample = step->sample,
                                             .file = step->step->file,
@@ -257,8 +254,7 @@ static void add_to_steps(struct step_finder *finder, const struct device_use *us
         add_use(finder->steps.at[i], use);
     for (int kind = 0; kind < DEVICE_USES && intervals < count; kind++) {
         size_t end = 0;
-        for (size_t k = 0; k < use->exposed[kind].count; k++) {
-            const struct interval *busy = &use->exposed[kind].at[k];
+        FOR_EACH(busy, &use->exposed[kind]) {
             SEARCH_BETWEEN(end, end, count, finder->steps.at[end]->start_ns < busy->end_ns);
             for (size_t i = end; i-- > 0 && finder->latest_ns[i] > busy->start_ns;) {
                 if (finder->device[i] != d + 1)

@@ -109,10 +109,7 @@ static bool is_scalar_type(const char *word, size_t len)
         "size_t",  "uint32_t", "uint64_t",      "__nv_bfloat16", "half_t",   "bfloat16_t", "tfloat32_t",
         "true",    "false",    "Float8_e4m3fn", "Float8_e5m2"
     };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i]) == len && memcmp(types[i], word, len) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof types / sizeof *types, strlen(types[i]) == len && memcmp(types[i], word, len) == 0);
 }
 
 /* One word of template arguments. If it is a type, its namespace is removed from OUT. */

@@ -21,8 +21,7 @@ static struct text text_of(const char *text)
 
 static void add_side(struct slow_rows *rows, const struct measures *measures, bool after)
 {
-    for (size_t i = 0; i < measures->slow.count; i++) {
-        const struct measure_slow *slow = &measures->slow.at[i];
+    FOR_EACH(slow, &measures->slow) {
         *VEC_PUSH(&rows->at) = (struct slow_row){ .what = text_of(slow->what),
                                                   .trouble = text_of(slow->trouble),
                                                   .before = after ? NAN : slow->figure,

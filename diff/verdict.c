@@ -36,9 +36,7 @@ static void variance_add(struct variance *variance, double value, double df)
 
 static double verdict_mean_of(const struct run_level *runs, size_t count)
 {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += runs[i].mean;
+    double sum = SUM(double, i, count, runs[i].mean);
     return count ? sum / (double)count : 0;
 }
 
@@ -65,8 +63,7 @@ static double pooled_variance(const struct sampled *sampled, const double level[
 static bool add_within(struct variance *variance, const struct sampled *sampled, int side)
 {
     double count = (double)sampled->run_count[side];
-    for (size_t i = 0; i < sampled->run_count[side]; i++) {
-        const struct run_level *run = &sampled->runs[side][i];
+    FOR_EACH_OF(run, sampled->runs[side], sampled->run_count[side]) {
         if (!(run->df > 0))
             return false;
         double floor = least_deviation * run->mean;

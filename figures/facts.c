@@ -252,8 +252,7 @@ static int64_t check_row(const struct facts_schema *schema, char *row)
 {
     int64_t odd = 0;
     bool lacks_part = false;
-    for (size_t c = 0; c < schema->column_count; c++) {
-        const struct facts_column *column = &schema->columns[c];
+    FOR_EACH_OF(column, schema->columns, schema->column_count) {
         if (column->type != FACTS_INT64)
             continue;
         int64_t number = integer_of(row, column);
@@ -390,8 +389,7 @@ static void add_foreign(struct facts *facts, enum facts_table table, const char 
     const struct facts_schema *schema = &facts_tables[table];
     facts_add(facts, table, row);
     char *own = row_at(facts, table, facts->tables[table].count - 1);
-    for (size_t c = 0; c < schema->column_count; c++) {
-        const struct facts_column *column = &schema->columns[c];
+    FOR_EACH_OF(column, schema->columns, schema->column_count) {
         if (column->type == FACTS_TEXT) {
             name_id id;
             memcpy(&id, own + column->offset, sizeof id);
@@ -493,8 +491,7 @@ static int compare_bytes(struct facts_bytes a, struct facts_bytes b)
 static bool belongs_behind(const void *context, const void *a, const void *b)
 {
     const struct order *order = context;
-    for (size_t c = 0; c < order->schema->column_count; c++) {
-        const struct facts_column *column = &order->schema->columns[c];
+    FOR_EACH_OF(column, order->schema->columns, order->schema->column_count) {
         int64_t left, right;
         if (column->type == FACTS_INT64) {
             left = integer_of(a, column);
@@ -514,8 +511,7 @@ static void number_texts(struct facts *facts)
 {
     struct names *texts = names_open();
     for (size_t t = 0; t < FACTS_TABLES; t++)
-        for (size_t c = 0; c < facts_tables[t].column_count; c++) {
-            const struct facts_column *column = &facts_tables[t].columns[c];
+        FOR_EACH_OF(column, facts_tables[t].columns, facts_tables[t].column_count) {
             for (size_t i = 0; column->type == FACTS_TEXT && i < facts->tables[t].count; i++) {
                 char *row = row_at(facts, (enum facts_table)t, i);
                 struct facts_bytes text = bytes_of(facts, row, column);

@@ -135,8 +135,7 @@ static void join_small(struct slots *slots, const struct trace *trace)
 static void add_rows(struct facts *facts, const struct trace *trace, struct slots *slots)
 {
     struct buffer bytes = { 0 };
-    for (size_t i = 0; i < slots->count; i++) {
-        struct slot *slot = &slots->at[i];
+    FOR_EACH(slot, slots) {
         buffer_clear(&bytes);
         sketch_encode(&slot->sketch, &bytes);
         facts_add(facts, FACTS_NAMES,
@@ -243,8 +242,7 @@ static const char *base_name(const char *path)
 
 static void add_notices(struct gathering *gathering)
 {
-    for (size_t i = 0; i < gathering->trace->notice_count; i++) {
-        const struct trace_notice *notice = &gathering->trace->notices[i];
+    FOR_EACH_OF(notice, gathering->trace->notices, gathering->trace->notice_count) {
         if (notice->file != gathering->file || notice->of_all)
             continue;
         facts_add(gathering->own, FACTS_NOTICES,
@@ -527,8 +525,7 @@ static void add_collectives(struct gathering *gathering)
     const struct step_list *steps = step_list_of(trace);
     struct names *groups = names_open();
     bool *launching = collective_places_launching(all);
-    for (size_t i = 0; i < all->count; i++) {
-        const struct collective *one = &all->at[i];
+    FOR_EACH(one, all) {
         const struct collective_place *place = &all->places[one->place];
         if (place->file != gathering->file || !one->timed)
             continue;

@@ -178,8 +178,7 @@ void sketch_encode(struct sketch *sketch, struct buffer *out)
     sort_entries(sketch);
     buffer_putc(out, sketch->in_buckets ? '~' : '=');
     uint64_t before = 0;
-    for (size_t i = 0; i < sketch->entry_count; i++) {
-        const struct sketch_entry *entry = &sketch->at[i];
+    FOR_EACH_OF(entry, sketch->at, sketch->entry_count) {
         uint64_t distance = entry->value - before;
         append_number(out, 2 * distance + (entry->times > 1));
         if (entry->times > 1)

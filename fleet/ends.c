@@ -26,8 +26,7 @@ bool ends_has(const struct slice *slice, const struct slice_meeting *meeting)
 
 void ends_add(struct ends *ends, const struct slice *slice)
 {
-    for (size_t m = 0; m < slice->meetings.count; m++) {
-        const struct slice_meeting *meeting = &slice->meetings.at[m];
+    FOR_EACH(meeting, &slice->meetings) {
         if (ends_has(slice, meeting)) {
             add_joining(ends, slice, meeting);
             continue;
@@ -59,8 +58,7 @@ static struct rank_clock *find_clocks(const struct ends *ends)
         .members = members, .host = hosts, .meets = meets, .meetings = joining, .ends = ends->at.at
     };
     memcpy(meets, ends->meets, members);
-    for (size_t j = 0; j < ends->joining.count; j++) {
-        const struct joining *one = &ends->joining.at[j];
+    FOR_EACH(one, &ends->joining) {
         for (size_t i = one->first; i < one->first + one->count && !one->refuted; i++)
             meets[ends->at.at[i].member] = true;
         if (!one->refuted)
@@ -96,8 +94,7 @@ static bool ended_together(const struct ends *ends, const struct joining *joinin
 uint64_t ends_refute(struct ends *ends, const struct rank_clock *clocks)
 {
     uint64_t refuted = 0;
-    for (size_t j = 0; j < ends->joining.count; j++) {
-        struct joining *joining = &ends->joining.at[j];
+    FOR_EACH(joining, &ends->joining) {
         joining->refuted = joining->checked && !ended_together(ends, joining, clocks);
         refuted += joining->refuted ? joining->count : 0;
     }

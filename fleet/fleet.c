@@ -142,8 +142,7 @@ static const char *const left_out_reasons[] = {
 
 static void find_left_out(struct fleet *fleet)
 {
-    for (size_t i = 0; i < fleet->job.others.count; i++) {
-        const struct fleet_stranger *other = &fleet->job.others.at[i];
+    FOR_EACH(other, &fleet->job.others) {
         const char *reason = left_out_reasons[other->why];
         *VEC_PUSH(&fleet->left_out) =
             (struct fleet_left_out_row){ other->recording->rank,

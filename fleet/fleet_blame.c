@@ -80,8 +80,7 @@ static void blame(struct fleet *fleet, const struct fleet_meeting *meeting)
 
 static void set_shares(struct fleet *fleet)
 {
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         enum fleet_cause most = FLEET_CAUSES;
         for (int c = 0; c < FLEET_CAUSES; c++)
             if (row->caused_by_ns[c] > row->caused_by_ns[most]) /* unknown: where that is most */
@@ -155,8 +154,7 @@ static void find_groups(struct fleet *fleet)
 /* Without any meetings, waiting is unknown. */
 static void forget_waiting(struct fleet *fleet)
 {
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         row->waited_ns = row->caused_ns = row->cost_ns = row->last = FACTS_MISSING;
         for (int c = 0; c <= FLEET_CAUSES; c++)
             row->caused_by_ns[c] = FACTS_MISSING;

@@ -250,8 +250,7 @@ static void find_over_time(struct fleet *fleet)
 {
     const struct facts_step *steps = facts_rows(fleet->job.facts, FACTS_STEPS);
     VEC_OF(struct spell) spells = { 0 };
-    for (size_t m = 0; m < fleet->job.members.count; m++) {
-        const struct fleet_member *member = &fleet->job.members.at[m];
+    FOR_EACH(member, &fleet->job.members) {
         for (size_t i = 0; i < member->count[FACTS_STEPS]; i++) {
             const struct facts_step *step = &steps[member->first[FACTS_STEPS] + i];
             if (step->complete == 1 && step->number != FACTS_MISSING && step->part_ns[PART_COMPUTATION] > 0)

@@ -36,8 +36,7 @@ static void fleet_picture_draw_bars(const struct fleet *fleet, struct picture *p
     struct chart *chart =
         picture_add_chart(picture, "ranks", "What the devices of each rank did in its complete steps");
     size_t count = 0, left = 0;
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         if (row->total_ns <= 0)
             continue;
         if (count == RANKS_DRAWN) {

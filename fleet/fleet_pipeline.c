@@ -28,8 +28,7 @@ static size_t join(struct fleet *fleet, uint32_t *joined)
     size_t messages = 0;
     for (uint32_t r = 0; r < fleet->ranks.count; r++)
         joined[r] = r;
-    for (size_t m = 0; m < fleet->meetings.count; m++) {
-        struct fleet_meeting *meeting = &fleet->meetings.at[m];
+    FOR_EACH(meeting, &fleet->meetings) {
         if (!is_message(fleet, meeting))
             continue;
         meeting->of_pipeline = true;

@@ -100,8 +100,7 @@ static void find_stays(struct fleet *fleet, struct stays *stays)
 {
     const struct facts_step *steps = facts_rows(fleet->job.facts, FACTS_STEPS);
     int64_t idle_ns[GAP_CAUSES + 1] = { 0 };
-    for (size_t m = 0; m < fleet->job.members.count; m++) {
-        const struct fleet_member *member = &fleet->job.members.at[m];
+    FOR_EACH(member, &fleet->job.members) {
         fleet->device_count += (int64_t)member->count[FACTS_DEVICES];
         for (size_t i = 0; i < member->count[FACTS_STEPS]; i++) {
             const struct facts_step *step = &steps[member->first[FACTS_STEPS] + i];
@@ -155,8 +154,7 @@ static struct share *find_shares(const struct fleet *fleet, size_t *count)
 {
     struct share *shares = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *shares));
     size_t all = 0;
-    for (size_t m = 0; m < fleet->meetings.count; m++) {
-        const struct fleet_meeting *meeting = &fleet->meetings.at[m];
+    FOR_EACH(meeting, &fleet->meetings) {
         int64_t step = meeting->step;
         if (!meeting->sure || meeting->of_pipeline || step == FACTS_MISSING)
             continue;
@@ -239,8 +237,7 @@ static void set_habits(struct fleet *fleet)
         row->steps_held_up++;
         row->in_a_row = in_a_row > row->in_a_row ? in_a_row : row->in_a_row;
     }
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         if (row->steps_held_up == 0)
             continue;
         row->habit = 10 * row->steps_held_up >= 9 * steps_met ? HABIT_ALWAYS
@@ -332,8 +329,7 @@ static void add_signs(struct buffer *out, const char *sign, int64_t part, int64_
 static void fleet_steps_draw_bars(struct fleet *fleet)
 {
     struct buffer out = { 0 };
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         if (row->total_ns <= 0)
             continue;
         int64_t sum = 0;

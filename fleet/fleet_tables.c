@@ -285,10 +285,7 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
 /* Without marked steps each recording is one. */
 static bool has_marked_steps(const struct fleet *fleet)
 {
-    for (size_t i = 0; i < fleet->steps.count; i++)
-        if (fleet->steps.at[i].step != FACTS_MISSING)
-            return true;
-    return false;
+    return ANY(i, fleet->steps.count, fleet->steps.at[i].step != FACTS_MISSING);
 }
 
 static void notice_first(const struct fleet *fleet, struct result *result)
@@ -391,8 +388,7 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
         append_blame(fleet, steps, &who);
     say_who(answer, arena_strndup(texts, who.at, who.count), texts);
     buffer_release(&who);
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         struct answer_culprit culprit = {
             .who = arena_printf(texts, "rank %" PRId64, row->rank),
             .host = row->host.at,
@@ -718,8 +714,7 @@ static void notice_clocks(const struct fleet *fleet, struct result *result)
 static void notice_odd_ranks(const struct fleet *fleet, struct result *result)
 {
     struct few beyond = { 0 }, steps = { 0 };
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         if (fleet->job.world_size != FACTS_MISSING && !fleet->job.numbered &&
             row->rank >= fleet->job.world_size)
             add_few(&beyond, "rank %" PRId64 " (%s)", row->rank, row->file.at ? row->file.at : "?");
@@ -773,8 +768,7 @@ static double percent_more(double against)
 static void notice_slow(const struct fleet *fleet, struct result *result)
 {
     struct few gpus = { 0 }, hosts = { 0 }, links = { 0 }, differing = { 0 };
-    for (size_t i = 0; i < fleet->ranks.count; i++) {
-        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+    FOR_EACH(row, &fleet->ranks) {
         if (row->slow_gpu)
             add_few(&gpus, "rank %" PRId64 " by %.0f %%", row->rank, percent_more(row->gpu));
         if (row->differing > 0)

@@ -227,8 +227,7 @@ static void find_missing_steps(struct fleet_job *job)
 {
     const struct facts_step *all = facts_rows(job->facts, FACTS_STEPS);
     VEC_OF(struct rank_step) steps = { 0 };
-    for (size_t m = 0; m < job->members.count; m++) {
-        const struct fleet_member *member = &job->members.at[m];
+    FOR_EACH(member, &job->members) {
         if (!job->numbered)
             *VEC_PUSH(&steps) = (struct rank_step){ 0, member->rank, RANK_STEP_NONE, 0 };
         for (size_t i = 0; i < member->count[FACTS_STEPS]; i++)
@@ -249,10 +248,7 @@ static void find_missing_steps(struct fleet_job *job)
 static bool member_has_work(const struct fleet_job *job, const struct fleet_member *member)
 {
     const struct facts_device *devices = facts_rows(job->facts, FACTS_DEVICES);
-    for (size_t d = 0; d < member->count[FACTS_DEVICES]; d++)
-        if (devices[member->first[FACTS_DEVICES] + d].operations > 0)
-            return true;
-    return false;
+    return ANY(d, member->count[FACTS_DEVICES], devices[member->first[FACTS_DEVICES] + d].operations > 0);
 }
 
 /* Find the members of ranks whose device has no work in any recording, among others that have some. */

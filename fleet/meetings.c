@@ -363,8 +363,7 @@ static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, co
     VEC_RESERVE(meetings, slice->meetings.count);
     for (size_t i = 0; i < slice->rows.count; i++)
         waits[i] = FACTS_MISSING;
-    for (size_t m = 0; m < slice->meetings.count; m++) {
-        const struct slice_meeting *found = &slice->meetings.at[m];
+    FOR_EACH(found, &slice->meetings) {
         bool refuted = ends_has(slice, found) && ends->joining.at[(*joining)++].refuted;
         struct fleet_meeting meeting = { .first = found->first,
                                          .count = found->count,
@@ -502,8 +501,7 @@ static void find_blamed(struct fleet_meetings *meetings)
     struct visit *visits = list_visits(meetings, index);
     carry_over(meetings, visits);
     find_outside(meetings);
-    for (size_t m = 0; m < meetings->count; m++) {
-        struct fleet_meeting *meeting = &meetings->at[m];
+    FOR_EACH(meeting, meetings) {
         meeting->blamed = meeting->last;
         meeting->blamed_cause = meeting->cause;
         const struct fleet_meeting *reason =
@@ -678,9 +676,8 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
 static bool count_absent(struct fleet_meetings *meetings, const struct fleet_files *files,
                          struct tpa_error *err)
 {
-    uint64_t recorded = 0;
-    for (size_t m = 0; m < meetings->job->members.count; m++)
-        recorded += (uint64_t)slice_collectives_of(meetings->job, &meetings->job->members.at[m]);
+    uint64_t recorded = SUM(uint64_t, m, meetings->job->members.count,
+                            (uint64_t)slice_collectives_of(meetings->job, &meetings->job->members.at[m]));
     meetings->absent = recorded > meetings->rows ? recorded - meetings->rows : 0;
     return !files || meetings->rows <= recorded ||
            tpa_fail(err, TPA_NOWHERE,

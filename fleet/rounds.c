@@ -386,8 +386,7 @@ static bool save_judged(const struct fleet_meetings *meetings, FILE *out)
     };
     for (size_t m = 0; m < meetings->count; m++)
         *VEC_PUSH(&rows) = meeting_to_row(meetings, &meetings->at[m]);
-    for (size_t i = 0; i < meetings->arrivals.count; i++) {
-        const struct fleet_arrival *arrival = &meetings->arrivals.at[i];
+    FOR_EACH(arrival, &meetings->arrivals) {
         *VEC_PUSH(&visits) = (struct visit_row){ recording_of(meetings->job, arrival->member),
                                                  arrival->device, arrival->began_ns, arrival->waited_ns };
     }

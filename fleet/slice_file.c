@@ -114,10 +114,7 @@ struct slicing *slicing_open(struct facts *facts, size_t count)
 
 bool slicing_has(const struct slicing *slicing, size_t number)
 {
-    for (size_t i = 0; i < slicing->slice->rows.count; i++)
-        if (slicing->file_of[i] == number)
-            return true;
-    return false;
+    return ANY(i, slicing->slice->rows.count, slicing->file_of[i] == number);
 }
 
 bool slicing_save(const struct slicing *slicing, size_t number, FILE *file)

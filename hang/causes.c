@@ -274,8 +274,7 @@ static uint8_t *find_waited_for(const struct hang_job *job)
 {
     uint8_t *waited = open_marks(job);
     size_t *most = mem_zalloc(job->groups.count + 1, sizeof *most);
-    for (size_t w = 0; w < job->waits.count; w++) {
-        const struct hang_wait *wait = &job->waits.at[w];
+    FOR_EACH(wait, &job->waits) {
         if (wait->missing && wait->seq == HANG_UNKNOWN)
             waited[wait->peer] = 1;
         else if (wait->missing > most[wait->group])
@@ -358,8 +357,7 @@ static void add_sinks(struct hang_job *job)
 
 static void add_mismatches(struct hang_job *job)
 {
-    for (size_t i = 0; i < job->mismatches.count; i++) {
-        const struct hang_mismatch *mismatch = &job->mismatches.at[i];
+    FOR_EACH(mismatch, &job->mismatches) {
         struct hang_cause *cause = add_cause(job, mismatch->class, mismatch->minority, mismatch->group,
                                              job->ops.at[mismatch->op].seq, NAME_NONE);
         uint8_t *direct = open_marks(job);
@@ -377,17 +375,15 @@ static void add_mismatches(struct hang_job *job)
 
 static bool is_after_mismatch(const struct hang_job *job, const struct hang_op *op)
 {
-    for (size_t i = 0; i < job->mismatches.count; i++)
-        if (job->mismatches.at[i].group == op->group && job->ops.at[job->mismatches.at[i].op].seq <= op->seq)
-            return true;
-    return false;
+    return ANY(i, job->mismatches.count,
+               job->mismatches.at[i].group == op->group &&
+                   job->ops.at[job->mismatches.at[i].op].seq <= op->seq);
 }
 
 static bool op_is_entered_by_all(const struct hang_job *job, const struct hang_op *op)
 {
     const struct hang_group *group = &job->groups.at[op->group];
-    for (size_t m = 0; m < group->count; m++) {
-        const struct hang_member *member = &group->members[m];
+    FOR_EACH_OF(member, group->members, group->count) {
         if (job->dump_of[member->rank] == HANG_NONE || member->entered < op->seq ||
             job->stale[member->rank] || job->stopped[member->rank])
             return false;
@@ -461,9 +457,8 @@ static const struct hang_wait *first_wait_for(const struct hang_job *job, uint32
         const struct hang_group *group = &job->groups.at[wait->group];
         if (wait->missing && wait->seq == HANG_UNKNOWN && marks[wait->peer])
             return wait;
-        for (size_t i = 0; i < wait->missing && wait->seq != HANG_UNKNOWN; i++)
-            if (marks[group->members[group->order[i]].rank])
-                return wait;
+        if (wait->seq != HANG_UNKNOWN && ANY(i, wait->missing, marks[group->members[group->order[i]].rank]))
+            return wait;
     }
     return NULL;
 }
@@ -553,10 +548,8 @@ static int64_t first_time(const struct hang_job *job, const struct hang_wait_op 
 /* Does a rank wait in it whose wait nothing explains? */
 static bool has_unexplained_waiter(const struct hang_job *job, const struct hang_wait_op *op)
 {
-    for (size_t i = op->first; i < op->first + op->count; i++)
-        if (!job->waits_for_any[job->waits.at[job->by_op[i]].rank])
-            return true;
-    return false;
+    return ANY_FROM(i, op->first, op->first + op->count,
+                    !job->waits_for_any[job->waits.at[job->by_op[i]].rank]);
 }
 
 static void add_short_rings(struct hang_job *job)

@@ -62,8 +62,7 @@ static void add_queue_edge(struct hang_graph *graph, uint32_t from, uint32_t to)
 /* Helpers for the first members of each group. */
 static void add_group_nodes(struct hang_job *job, struct hang_graph *graph)
 {
-    for (size_t g = 0; g < job->groups.count; g++) {
-        struct hang_group *group = &job->groups.at[g];
+    FOR_EACH(group, &job->groups) {
         group->first_node = (uint32_t)graph->nodes;
         for (size_t i = 0; i < group->order_count; i++) {
             uint32_t node = (uint32_t)graph->nodes++;
@@ -81,8 +80,7 @@ static int64_t *find_blocked(struct hang_job *job, struct hang_graph *graph)
     int64_t *blocked = mem_alloc(mem_times((size_t)job->world + 1, sizeof *blocked));
     for (uint32_t r = 0; r < job->world; r++)
         blocked[r] = INT64_MAX;
-    for (size_t w = 0; w < job->waits.count; w++) {
-        const struct hang_wait *wait = &job->waits.at[w];
+    FOR_EACH(wait, &job->waits) {
         if (wait->missing == 0)
             continue;
         const struct hang_group *group = &job->groups.at[wait->group];
@@ -133,8 +131,7 @@ static void add_collective_queue(struct hang_job *job, struct hang_graph *graph,
 
 static void add_queue_edges(struct hang_job *job, struct hang_graph *graph, const int64_t *blocked)
 {
-    for (size_t o = 0; o < job->wait_ops.count; o++) {
-        const struct hang_wait_op *wait_op = &job->wait_ops.at[o];
+    FOR_EACH(wait_op, &job->wait_ops) {
         const struct hang_wait *wait = &job->waits.at[job->by_op[wait_op->first]];
         if (wait_op->missing)
             continue;

@@ -20,9 +20,7 @@ void hang_doubt(struct hang_job *job, enum hang_doubt doubt, uint32_t rank)
 
 struct hang_ranks hang_ranks_of(struct hang_job *job, const uint8_t *marks)
 {
-    size_t count = 0;
-    for (uint32_t r = 0; r < job->world; r++)
-        count += marks[r] != 0;
+    size_t count = SUM(size_t, r, job->world, marks[r] != 0);
     uint32_t *ranks = arena_alloc(job->arena, mem_times(count + 1, sizeof *ranks));
     count = 0;
     for (uint32_t r = 0; r < job->world; r++)
@@ -51,13 +49,10 @@ static bool is_default(const struct flight *flight, name_id name, name_id desc)
  * are those of the world on some ranks only. */
 static bool has_no_lists(const struct flight *flight, const struct flight_dump *dump)
 {
-    for (size_t g = 0; g < dump->group_count; g++)
-        if (flight->groups.at[dump->first_group + g].configured)
-            return false;
-    for (size_t e = 0; e < dump->count; e++)
-        if (flight_op(flight, dump->first + e)->writer == FLIGHT_GLOO)
-            return true;
-    return dump->count == 0 && dump->empty_name_list != FLIGHT_NO_LIST;
+    if (ANY(g, dump->group_count, flight->groups.at[dump->first_group + g].configured))
+        return false;
+    return ANY(e, dump->count, flight_op(flight, dump->first + e)->writer == FLIGHT_GLOO) ||
+           (dump->count == 0 && dump->empty_name_list != FLIGHT_NO_LIST);
 }
 
 static void raise_world(struct hang_job *job, size_t ranks)
@@ -500,10 +495,8 @@ static bool counts_over_groups(const struct flight *flight, const struct flight_
     const struct flight_entry *entries = &flight->entries.at[dump->first];
     if (entries[0].record == 0 && entries[0].seq == 0 && !entries[0].p2p)
         return true;
-    for (size_t i = 1; i < dump->count; i++)
-        if (entries[i].group != entries[i - 1].group && entries[i].seq == entries[i - 1].seq + 1)
-            return true;
-    return false;
+    return ANY_FROM(i, 1, dump->count,
+                    entries[i].group != entries[i - 1].group && entries[i].seq == entries[i - 1].seq + 1);
 }
 
 /* Number the collectives of each group of DUMP from 1. */
@@ -543,8 +536,7 @@ static void find_progress(struct hang_job *job)
     for (size_t i = 0; i < job->dumps.count; i++)
         look_at_progress(job, &job->flight->dumps.at[job->dumps.at[i]]);
     for (size_t g = 0; g < job->groups.count; g++)
-        for (size_t m = 0; m < job->groups.at[g].count; m++) {
-            struct hang_member *member = &job->groups.at[g].members[m];
+        FOR_EACH_OF(member, job->groups.at[g].members, job->groups.at[g].count) {
             if (job->dump_of[member->rank] == HANG_NONE || job->unsure[member->rank]) {
                 member->entered = HANG_UNKNOWN;
                 continue;
@@ -561,9 +553,7 @@ static void find_progress(struct hang_job *job)
 static void find_ops(struct hang_job *job)
 {
     struct flight *flight = job->flight;
-    size_t count = 0;
-    for (size_t i = 0; i < job->dumps.count; i++)
-        count += flight->dumps.at[job->dumps.at[i]].count;
+    size_t count = SUM(size_t, i, job->dumps.count, flight->dumps.at[job->dumps.at[i]].count);
     struct hang_ref *refs = mem_alloc(mem_times(count + 1, sizeof *refs));
     uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
     size_t used = 0;
@@ -645,8 +635,7 @@ bool hang_others_have_done(const struct hang_job *job, uint32_t g, int64_t seq, 
 /* Who has done each collective: by entries, and by status. */
 static void find_done(struct hang_job *job)
 {
-    for (size_t o = 0; o < job->ops.count; o++) {
-        struct hang_op *op = &job->ops.at[o];
+    FOR_EACH(op, &job->ops) {
         const struct hang_ref *at = job->refs + op->first, *end = at + op->count;
         size_t found = 0;
         op->done_by[0] = op->done_by[1] = HANG_NONE;
@@ -659,8 +648,7 @@ static void find_done(struct hang_job *job)
                 op->done_by[found++] = rank;
         }
     }
-    for (size_t g = 0; g < job->groups.count; g++) {
-        struct hang_group *group = &job->groups.at[g];
+    FOR_EACH(group, &job->groups) {
         group->most_completed[0] = group->most_completed[1] = HANG_UNKNOWN;
         group->most_completed_by = HANG_NONE;
         for (size_t m = 0; m < group->count && !group->is_gloo; m++) {

@@ -257,8 +257,7 @@ static void find_minority(struct hang_job *job, const struct comparison *in, uin
 void hang_find_mismatches(struct hang_job *job)
 {
     struct comparison in = { .job = job };
-    for (size_t g = 0; g < job->groups.count; g++) {
-        const struct hang_group *group = &job->groups.at[g];
+    FOR_EACH(group, &job->groups) {
         bool found = false;
         for (size_t o = group->first_op; o < group->first_op + group->op_count && !found; o++) {
             const struct hang_op *op = &job->ops.at[o];

@@ -86,8 +86,7 @@ static bool is_culprit(const struct hang_job *job, const struct hang_cause *caus
 static void add_roots(struct drawing *drawing)
 {
     struct hang_job *job = drawing->job;
-    for (size_t c = 0; c < job->causes.count; c++) {
-        const struct hang_cause *cause = &job->causes.at[c];
+    FOR_EACH(cause, &job->causes) {
         struct hang_ranks ranks = cause->ranks.count ? cause->ranks : cause->between;
         enum part part = cause->ranks.count == 0  ? PART_BETWEEN
                          : is_culprit(job, cause) ? PART_CULPRIT
@@ -205,8 +204,7 @@ static bool add_level(struct drawing *drawing, uint8_t *marks, int **best)
 static void add_mismatched(struct drawing *drawing)
 {
     const struct hang_job *job = drawing->job;
-    for (size_t c = 0; c < job->causes.count; c++) {
-        const struct hang_cause *cause = &job->causes.at[c];
+    FOR_EACH(cause, &job->causes) {
         if (cause->ranks.count == 0 ||
             (cause->class > HANG_MISMATCH_SIZE && cause->class != HANG_NOT_STARTED))
             continue;
@@ -254,8 +252,7 @@ static void place_boxes(struct drawing *drawing)
     }
     for (size_t b = 0; b < drawing->boxes.count; b++)
         drawing->boxes.at[b].filled = 0;
-    for (size_t b = 0; b < drawing->boxes.count; b++) {
-        struct box *box = &drawing->boxes.at[b];
+    FOR_EACH(box, &drawing->boxes) {
         double *filled = box->parent == NO_BOX ? &end : &drawing->boxes.at[box->parent].filled;
         box->from = *filled + (box->parent == NO_BOX ? 0 : drawing->boxes.at[box->parent].from);
         *filled += box->width;
@@ -282,8 +279,7 @@ static void draw_boxes(struct drawing *drawing)
     struct table *tables[PARTS] = { NULL };
     struct buffer name = { 0 };
     double end = 0;
-    for (size_t b = 0; b < drawing->boxes.count; b++) {
-        const struct box *box = &drawing->boxes.at[b];
+    FOR_EACH(box, &drawing->boxes) {
         if (!tables[box->part])
             tables[box->part] = chart_add_table(
                 drawing->chart, TABLE_OF_ROWS("boxes", NULL, columns, (struct box_row *)NULL, 0));

@@ -188,8 +188,7 @@ static void add_verdict(struct writing *writing, struct hang_job *job)
 
 static void add_cause_rows(struct writing *writing, struct hang_job *job)
 {
-    for (size_t c = 0; c < job->causes.count; c++) {
-        const struct hang_cause *cause = &job->causes.at[c];
+    FOR_EACH(cause, &job->causes) {
         const struct hang_group *group = cause->group == HANG_NONE ? NULL : &job->groups.at[cause->group];
         buffer_clear(&writing->text);
         hang_add_cause(&writing->text, job, cause, true, hang_is_in_doubt(job, cause));
@@ -214,10 +213,8 @@ static void add_cause_rows(struct writing *writing, struct hang_job *job)
 /* Is it the first operation in which one of its waiters waits? */
 static bool is_in_front(const struct hang_job *job, const struct hang_wait_op *op)
 {
-    for (size_t i = op->first; i < op->first + op->count; i++)
-        if (job->first_wait[job->waits.at[job->by_op[i]].rank] == job->by_op[i])
-            return true;
-    return false;
+    return ANY_FROM(i, op->first, op->first + op->count,
+                    job->first_wait[job->waits.at[job->by_op[i]].rank] == job->by_op[i]);
 }
 
 static name_id op_of_wait(const struct hang_job *job, const struct hang_wait *wait)
@@ -228,8 +225,7 @@ static name_id op_of_wait(const struct hang_job *job, const struct hang_wait *wa
 static void add_waits(struct writing *writing, struct hang_job *job)
 {
     VEC_OF(uint32_t) ranks = { 0 };
-    for (size_t o = 0; o < job->wait_ops.count; o++) {
-        const struct hang_wait_op *op = &job->wait_ops.at[o];
+    FOR_EACH(op, &job->wait_ops) {
         if (!is_in_front(job, op))
             continue;
         const struct hang_wait *first = &job->waits.at[job->by_op[op->first]];
@@ -264,15 +260,13 @@ static void add_group_row(struct writing *writing, struct hang_job *job, const s
 {
     int64_t common = INT64_MAX, most = -1;
     VEC_OF(uint32_t) behind = { 0 }, unknown = { 0 };
-    for (size_t m = 0; m < group->count; m++) {
-        const struct hang_member *member = &group->members[m];
+    FOR_EACH_OF(member, group->members, group->count) {
         if (job->dump_of[member->rank] == HANG_NONE || member->entered == HANG_UNKNOWN)
             continue;
         common = member->entered < common ? member->entered : common;
         most = member->entered > most ? member->entered : most;
     }
-    for (size_t m = 0; m < group->count; m++) {
-        const struct hang_member *member = &group->members[m];
+    FOR_EACH_OF(member, group->members, group->count) {
         if (job->dump_of[member->rank] == HANG_NONE)
             continue;
         if (member->entered == HANG_UNKNOWN)
@@ -305,8 +299,7 @@ static bool has_waits(const struct hang_job *job, uint32_t rank)
 static void add_groups(struct writing *writing, struct hang_job *job)
 {
     for (int turn = 0; turn < (writing->for_people ? 2 : 1); turn++)
-        for (size_t g = 0; g < job->groups.count; g++) {
-            const struct hang_group *group = &job->groups.at[g];
+        FOR_EACH(group, &job->groups) {
             int64_t least = INT64_MAX, most = -1;
             for (size_t m = 0; m < group->count; m++) {
                 int64_t entered = group->members[m].entered;
@@ -433,8 +426,7 @@ static void add_unknown(struct writing *writing)
 {
     const struct flight *flight = writing->hang->flight;
     size_t versions = 0, states = 0;
-    for (size_t d = 0; d < flight->dumps.count; d++) {
-        const struct flight_dump *dump = &flight->dumps.at[d];
+    FOR_EACH(dump, &flight->dumps) {
         const char *version = flight_text(flight, dump->version);
         if (!dump->is_known_version && versions++ < SHOWN)
             result_add_notice(
@@ -574,9 +566,8 @@ static struct table *open_table(const struct writing *writing, const struct tabl
 static bool has_between(const struct hang *hang)
 {
     for (size_t j = 0; j < hang->jobs.count; j++)
-        for (size_t c = 0; c < hang->jobs.at[j]->causes.count; c++)
-            if (hang->jobs.at[j]->causes.at[c].between.count)
-                return true;
+        if (ANY(c, hang->jobs.at[j]->causes.count, hang->jobs.at[j]->causes.at[c].between.count))
+            return true;
     return false;
 }
 

@@ -21,8 +21,7 @@ static int64_t *clock_errors(const struct hang_job *job)
     } *clocks = mem_zalloc(job->world, sizeof *clocks);
     int64_t *errors = mem_zalloc(job->world, sizeof *errors),
             *begins = mem_zalloc(job->world, sizeof *begins);
-    for (size_t o = 0; o < job->ops.count; o++) {
-        const struct hang_op *op = &job->ops.at[o];
+    FOR_EACH(op, &job->ops) {
         size_t count = 0;
         int64_t median_ns, late_ns;
         for (size_t i = op->first; i < op->first + op->count; i++) {
@@ -63,8 +62,7 @@ static bool is_over_timeout(const struct hang_job *job, const int64_t *errors)
         if (dump && !__builtin_sub_overflow(dump->latest_ns, errors ? errors[r] : 0, &ns) && ns > latest_ns)
             latest_ns = ns;
     }
-    for (size_t w = 0; w < job->waits.count; w++) {
-        const struct hang_wait *wait = &job->waits.at[w];
+    FOR_EACH(wait, &job->waits) {
         if (wait->entry == HANG_NONE || job->stale[wait->rank])
             continue;
         const struct flight_entry *entry = hang_entry(job, wait->entry);
@@ -93,11 +91,9 @@ static void look_for_timeouts(struct hang_job *job)
 static bool used_p2p_of_gloo(const struct hang_job *job, uint32_t rank)
 {
     const struct flight_dump *dump = hang_dump(job, rank);
-    for (size_t e = dump->first; e < dump->first + dump->count; e++)
-        if (flight_op(job->flight, e)->writer == FLIGHT_GLOO &&
-            job->flight->entries.at[e].op_id > job->flight->entries.at[e].seq)
-            return true;
-    return false;
+    return ANY_FROM(e, dump->first, dump->first + dump->count,
+                    flight_op(job->flight, e)->writer == FLIGHT_GLOO &&
+                        job->flight->entries.at[e].op_id > job->flight->entries.at[e].seq);
 }
 
 /* How much later than all others RANK entered OP, if all members did and it was the last; 0: it was not. */
@@ -135,9 +131,7 @@ static bool is_usually_last(const struct hang_job *job, const struct hang_cause 
     }
     if (found < OPERATIONS)
         return false;
-    size_t late = 0;
-    for (size_t i = 0; i < OPERATIONS; i++)
-        late += late_ns[i] >= LATE_NS;
+    size_t late = SUM(size_t, i, OPERATIONS, late_ns[i] >= LATE_NS);
     return 2 * late > OPERATIONS; /* the median is */
 }
 
@@ -145,11 +139,10 @@ static bool is_usually_last(const struct hang_job *job, const struct hang_cause 
  * of its ranks may be older. */
 static bool waits_in_issued(const struct hang_job *job, const struct hang_cause *cause)
 {
-    for (size_t w = 0; w < job->waits.count; w++)
-        if (job->waits.at[w].group == cause->group && job->waits.at[w].seq == cause->seq &&
-            job->waits.at[w].kind != WAIT_ISSUED)
-            return false;
-    return cause->seq != HANG_UNKNOWN;
+    return !ANY(w, job->waits.count,
+                job->waits.at[w].group == cause->group && job->waits.at[w].seq == cause->seq &&
+                    job->waits.at[w].kind != WAIT_ISSUED) &&
+           cause->seq != HANG_UNKNOWN;
 }
 
 /*
@@ -159,8 +152,7 @@ static bool waits_in_issued(const struct hang_job *job, const struct hang_cause 
 static void spare_behind_issued(struct hang_job *job)
 {
     for (size_t turn = 0, apart = 0; turn < 1 + apart && turn < 2; turn++)
-        for (size_t c = 0; c < job->causes.count; c++) {
-            const struct hang_cause *cause = &job->causes.at[c];
+        FOR_EACH(cause, &job->causes) {
             if (cause->class != HANG_NEVER_ENTERED || !waits_in_issued(job, cause))
                 continue;
             for (size_t i = 0; i < cause->ranks.count; i++) {
@@ -173,8 +165,7 @@ static void spare_behind_issued(struct hang_job *job)
 
 static void doubt_never_entered(struct hang_job *job)
 {
-    for (size_t c = 0; c < job->causes.count; c++) {
-        const struct hang_cause *cause = &job->causes.at[c];
+    FOR_EACH(cause, &job->causes) {
         for (size_t i = 0; i < cause->ranks.count && cause->class == HANG_NEVER_ENTERED; i++) {
             uint32_t rank = cause->ranks.at[i];
             if (used_p2p_of_gloo(job, rank))
@@ -259,8 +250,7 @@ static void find_culprits(struct hang_job *job)
 {
     uint8_t *culprits = mem_zalloc((size_t)job->world + 1, 1),
             *suspects = mem_zalloc((size_t)job->world + 1, 1);
-    for (size_t c = 0; c < job->causes.count; c++) {
-        const struct hang_cause *cause = &job->causes.at[c];
+    FOR_EACH(cause, &job->causes) {
         for (size_t i = 0; i < cause->ranks.count; i++) {
             uint32_t rank = cause->ranks.at[i];
             bool spared = job->spared[rank] || job->silent[rank] || job->runs_apart ||
@@ -325,8 +315,7 @@ static const struct hang_wait_op *find_front(const struct hang_job *job, size_t 
 {
     const struct hang_wait_op *front = NULL;
     *ranks = 0;
-    for (size_t o = 0; o < job->wait_ops.count; o++) {
-        const struct hang_wait_op *op = &job->wait_ops.at[o];
+    FOR_EACH(op, &job->wait_ops) {
         size_t count = 0;
         for (size_t i = op->first; i < op->first + op->count; i++)
             count += job->first_wait[job->waits.at[job->by_op[i]].rank] == job->by_op[i];
@@ -360,9 +349,7 @@ static void add_without_cause(struct buffer *out, const struct hang_job *job)
         buffer_puts(out, job->has_doubt[DOUBT_NO_DUMP] ? "; other ranks left no dump." : ".");
     } else {
         const struct hang_wait *wait = &job->waits.at[job->by_op[front->first]];
-        size_t waiting = 0;
-        for (uint32_t r = 0; r < job->world; r++)
-            waiting += job->first_wait[r + 1] > job->first_wait[r];
+        size_t waiting = SUM(size_t, r, job->world, job->first_wait[r + 1] > job->first_wait[r]);
         hang_add_count(out, waiting);
         buffer_printf(out, " rank%s ", waiting == 1 ? " waits" : "s wait");
         if (ranks < waiting)
@@ -411,8 +398,7 @@ static void write_verdict(struct hang_job *job)
     enum { TOLD = 3 };
     struct buffer text = { 0 };
     size_t told = 0, left = 0;
-    for (size_t c = 0; c < job->causes.count; c++) {
-        const struct hang_cause *cause = &job->causes.at[c];
+    FOR_EACH(cause, &job->causes) {
         if (!is_main(job, cause))
             continue;
         if (told == TOLD) {

@@ -368,8 +368,7 @@ static void walk(struct history *history, struct state *states, const struct his
     for (size_t run = 0; run < history->run_count; run++) {
         struct noise_pool pool = { 0 };
         bool left_out = history->left_out && history->left_out[run];
-        for (size_t i = 0; i < count; i++) {
-            struct state *state = &states[i];
+        FOR_EACH_OF(state, states, count) {
             bool measured = !isnan(state->series->level[run]) && !left_out;
             state->test = (struct noise_test){ .p = NAN, .p_less = NAN, .error = NAN };
             if (measured && state->good.count > 0)
@@ -418,8 +417,7 @@ void history_judge(struct history *history, const struct history_options *option
         states[i].sign = history->series.at[i].less_is_worse ? -1 : 1;
     }
     walk(history, states, options);
-    for (size_t i = 0; i < history->series.count; i++) {
+    for (size_t i = 0; i < history->series.count; i++)
         EACH(VEC_FREE, &states[i].good, &states[i].bad, &states[i].back, &states[i].fast);
-    }
     free(states);
 }

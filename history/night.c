@@ -190,8 +190,7 @@ struct night *night_of(const struct measures *measures)
     for (size_t i = 0; i < measures->by_rank.tables.count; i++)
         add_listed_rows(night, measures->by_rank.tables.at[i]);
     night->gpu = "no GPU";
-    for (size_t i = 0; i < measures->facts.count; i++) {
-        const struct measure_fact *fact = &measures->facts.at[i];
+    FOR_EACH(fact, &measures->facts) {
         struct measure_fact copy = {
             .key = arena_strndup(arena_of(night), fact->key, strlen(fact->key)),
             .title = arena_strndup(arena_of(night), fact->title, strlen(fact->title)),
@@ -215,10 +214,7 @@ void night_mark(struct night *night, const char *why)
 
 bool night_is_marked(const struct night *night)
 {
-    for (size_t i = 0; i < night->facts.count; i++)
-        if (strcmp(night->facts.at[i].key, NIGHT_NO_BASELINE) == 0)
-            return true;
-    return false;
+    return ANY(i, night->facts.count, strcmp(night->facts.at[i].key, NIGHT_NO_BASELINE) == 0);
 }
 
 /* ---- fingerprint of recordings ---- */
@@ -260,8 +256,7 @@ static void hash_times(XXH3_state_t *state, const struct packed *times, const st
 
 void night_hash_trace(struct night_hash *hash, const struct trace *trace)
 {
-    for (size_t f = 0; f < trace->file_count; f++) {
-        const struct trace_file *file = &trace->files[f];
+    FOR_EACH_OF(file, trace->files, trace->file_count) {
         XXH3_state_t *state = open_state();
         hash_times(state, &trace->start_ns, file);
         hash_times(state, &trace->dur_ns, file);
@@ -291,8 +286,7 @@ void night_hash_profile(struct night_hash *hash, const struct profile *profile)
 void night_hash_actions(struct night_hash *hash, const struct action_report *report)
 {
     XXH3_state_t *state = open_state();
-    for (size_t i = 0; i < report->actions.count; i++) {
-        const struct action *action = &report->actions.at[i];
+    FOR_EACH(action, &report->actions) {
         hash_text(state, action->name);
         XXH3_128bits_update(state, &action->total_ns, sizeof action->total_ns);
         XXH3_128bits_update(state, &action->calls, sizeof action->calls);

@@ -26,9 +26,8 @@ static enum history_group group_of(const struct nightly_series *series)
     static const char *const first[] = { "step_time", "window", "functions_time", "total_time" };
     if (strcmp(series->table, NIGHTLY_HEAD) != 0)
         return strncmp(series->table, "kernel", strlen("kernel")) == 0 ? HISTORY_KERNELS : HISTORY_OPERATORS;
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (strcmp(series->name, first[i]) == 0)
-            return HISTORY_STEP;
+    if (ANY(i, sizeof first / sizeof *first, strcmp(series->name, first[i]) == 0))
+        return HISTORY_STEP;
     return HISTORY_HEAD;
 }
 
@@ -62,18 +61,13 @@ size_t nightly_find(const struct nightly *nightly, const char *table, const char
 
 size_t nightly_earlier(const struct nightly *nightly)
 {
-    size_t earlier = 0;
-    for (size_t run = 0; run < nightly->judged; run++)
-        earlier += !nightly->runs.at[run].no_baseline;
-    return earlier;
+    return SUM(size_t, run, nightly->judged, !nightly->runs.at[run].no_baseline);
 }
 
 size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < nightly->history.series.count; i++)
-        count += nightly->history.series.at[i].verdicts[run] == verdict;
-    return count;
+    return SUM(size_t, i, nightly->history.series.count,
+               nightly->history.series.at[i].verdicts[run] == verdict);
 }
 
 /* ---- judging ---- */
@@ -91,8 +85,7 @@ static void apply_acceptances(struct nightly *nightly, size_t at)
     const struct nightly_series *series = &nightly->series.at[at];
     struct history_series *figures = &nightly->history.series.at[at];
     bool *accepted = NULL;
-    for (size_t i = 0; i < nightly->acceptances.count; i++) {
-        const struct nightly_acceptance *acceptance = &nightly->acceptances.at[i];
+    FOR_EACH(acceptance, &nightly->acceptances) {
         if (!is_about(acceptance, series))
             continue;
         size_t run = 0;
@@ -450,10 +443,9 @@ void nightly_add_tables(const struct nightly *nightly, bool all, struct result *
     add_head(nightly, result, TABLE_BYTES, "memory", "Memory");
     add_head(nightly, result, TABLE_SHARE, "shares", "Shares");
     add_head(nightly, result, TABLE_COUNT, "counts", "Counts");
-    for (size_t i = 0; i < nightly->series.count; i++) {
+    for (size_t i = 0; i < nightly->series.count; i++)
         if (nightly_begins_rows(nightly, i))
             nightly_add_rows(nightly, all, result, nightly->series.at[i].table, i);
-    }
 }
 
 /* ---- trends ---- */
@@ -540,10 +532,9 @@ void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct 
         size_t first_level = table_column_at(table, offsetof(struct trend_row, level));
         for (size_t column = first_level; column < first_level + 3; column++)
             table->columns[column].kind = tables[t].kind;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             if (nightly->series.at[chosen[i]].kind == tables[t].kind)
                 add_trend(nightly, table, chosen[i], first);
-        }
         if (table->row_count > 0)
             result_add_table(result, table);
         else

@@ -107,10 +107,7 @@ static const char *nightly_where_text(const struct nightly_run *first, const cha
 /* Is CHOSEN[I] the first of its cause? */
 static bool is_first_of_cause(const struct nightly *nightly, const size_t *chosen, size_t i)
 {
-    for (size_t k = 0; k < i; k++)
-        if (have_one_cause(nightly, chosen[k], chosen[i]))
-            return false;
-    return true;
+    return !ANY(k, i, have_one_cause(nightly, chosen[k], chosen[i]));
 }
 
 /* Regressions of CHOSEN, most important first, one of each cause. */

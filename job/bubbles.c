@@ -153,8 +153,7 @@ static struct bubble find_recorded(struct job *job)
 static void fill_stages(struct job *job)
 {
     const struct operations *all = job->all;
-    for (size_t s = 0; s < job->stages.count; s++) {
-        struct job_stage_row *row = &job->stages.at[s];
+    FOR_EACH(row, &job->stages) {
         double sum_ns[BACKWARD_COMPUTE + 1] = { 0 }, count[BACKWARD_COMPUTE + 1] = { 0 }, phases_ns = 0;
         for (size_t i = 0; i < all->count; i++)
             if (all->at[i].type <= BACKWARD_COMPUTE && all->ranks.at[all->at[i].rank].at[JOB_PP] == row->pp) {
@@ -268,8 +267,7 @@ static void count_microbatches(struct job *job)
     VEC_OF(struct counted) list = { 0 };
     job->whole.chunks = 1;
     job->whole.microbatches = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const struct operation *op = &all->at[i];
+    FOR_EACH(op, all) {
         if (!operation_computes(op))
             continue;
         *VEC_PUSH(&list) =

@@ -51,8 +51,7 @@ static bool dimensions_add_messages(const struct job *job, struct job_dimension_
 {
     bool any = false;
     struct members members = { 0 };
-    for (size_t g = 0; g < job->graph->gangs.count; g++) {
-        const struct gang *gang = &job->graph->gangs.at[g];
+    FOR_EACH(gang, &job->graph->gangs) {
         if (!operation_is_message(&job->all->at[job->graph->member[gang->first]]))
             continue;
         members.count = 0;

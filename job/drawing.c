@@ -82,8 +82,7 @@ static void choose_lines(struct drawing *drawing, const struct operations *all, 
     SORT(&seats, by_seat);
     bool several = seats.count <= MOST_OF_SEVERAL;
     drawing->longest = !several;
-    for (size_t i = 0; i < seats.count; i++) {
-        const struct seat *seat = &seats.at[i];
+    FOR_EACH(seat, &seats) {
         if (!several && seat->pipeline != longest)
             continue;
         if (last != seat->pipeline && drawing->drawn++)

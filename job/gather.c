@@ -157,8 +157,7 @@ static void read_collectives(struct recordings *all, const struct collectives *c
 {
     const struct trace *trace = all->trace;
     bool *launching = collective_places_launching(collectives);
-    for (size_t i = 0; i < collectives->count; i++) {
-        const struct collective *one = &collectives->at[i];
+    FOR_EACH(one, collectives) {
         const struct collective_place *place = &collectives->places[one->place];
         bool is_host = all->at[place->file].form == JOB_OF_HOSTS;
         bool from_before =
@@ -212,19 +211,16 @@ static void read_devices(struct recordings *all, const struct collectives *colle
 static bool marks_steps(const struct step_list *steps, const struct trace *trace, uint32_t file)
 {
     int64_t number;
-    for (size_t i = 0; i < steps->count; i++)
-        if (steps->at[i].file == file && step_number(trace_name(trace, steps->at[i].event), &number))
-            return true;
-    return false;
+    return ANY(i, steps->count,
+               steps->at[i].file == file && step_number(trace_name(trace, steps->at[i].event), &number));
 }
 
 static enum job_form form_of(const struct trace *trace, const struct gpu_events *gpu, uint32_t file)
 {
     if (timeline_is(trace, file))
         return JOB_TIMELINE;
-    for (size_t d = 0; d < gpu->device_count; d++)
-        if (gpu->devices[d].file == file && gpu->devices[d].count)
-            return JOB_OF_DEVICES;
+    if (ANY(d, gpu->device_count, gpu->devices[d].file == file && gpu->devices[d].count))
+        return JOB_OF_DEVICES;
     return JOB_OF_HOSTS;
 }
 
@@ -245,8 +241,7 @@ static void read_files(struct recordings *all, const struct collectives *collect
     free(marks);
     read_collectives(all, collectives);
     read_devices(all, collectives);
-    for (uint32_t f = 0; f < trace->file_count; f++) {
-        struct recording *of = &all->at[f];
+    FOR_EACH_OF(of, all->at, trace->file_count) {
         for (size_t i = 0; i < of->messages.count; i++)
             if (of->messages.at[i].kind == COLLECTIVE_RECV)
                 *VEC_PUSH(&of->arrivals) = of->messages.at[i].end_ns;
@@ -280,10 +275,8 @@ static void *job_gather_open(const struct trace *trace, const struct collectives
 
 static bool has_messages(const struct recording *of)
 {
-    for (size_t i = 0; i < of->messages.count; i++)
-        if (of->messages.at[i].kind == COLLECTIVE_SEND || of->messages.at[i].kind == COLLECTIVE_RECV)
-            return true;
-    return false;
+    return ANY(i, of->messages.count,
+               of->messages.at[i].kind == COLLECTIVE_SEND || of->messages.at[i].kind == COLLECTIVE_RECV);
 }
 
 /* Let the rows of OF tell of communication: operations, or only that. */
@@ -294,8 +287,7 @@ static void add_talks(struct recording *of)
         if (!of->work.at[i].communicates)
             intervals_add(&computing, of->work.at[i].start_ns, of->work.at[i].end_ns);
     intervals_merge(&computing);
-    for (size_t i = 0; i < of->messages.count; i++) {
-        const struct message *one = &of->messages.at[i];
+    FOR_EACH(one, &of->messages) {
         struct interval ran = { one->start_ns, one->end_ns };
         int64_t computed_ns = intervals_length_within(&computing, ran.start_ns, ran.end_ns);
         uint32_t place = one->found;

@@ -10,10 +10,7 @@ static int64_t size_or_missing(const struct operations *all, unsigned dimension)
 
 static bool has_computations(const struct operations *all)
 {
-    for (size_t i = 0; i < all->count; i++)
-        if (operation_computes(&all->at[i]))
-            return true;
-    return false;
+    return ANY(i, all->count, operation_computes(&all->at[i]));
 }
 
 /* Do messages go to ranks of the job that are not here? */
@@ -21,11 +18,9 @@ static bool lacks_ranks(const struct job *job)
 {
     if (job->all->world_size <= (int64_t)job->all->ranks.count || job->all->form == JOB_TIMELINE)
         return false;
-    for (size_t g = 0; g < job->graph->gangs.count; g++) {
-        const struct gang *gang = &job->graph->gangs.at[g];
+    FOR_EACH(gang, &job->graph->gangs)
         if (gang->count == 1 && operation_is_message(&job->all->at[job->graph->member[gang->first]]))
             return true;
-    }
     return false;
 }
 

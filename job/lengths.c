@@ -5,9 +5,7 @@
 
 double job_mean(const double *values, size_t count)
 {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i];
+    double sum = SUM(double, i, count, values[i]);
     return count ? sum / (double)count : NAN;
 }
 

@@ -76,8 +76,7 @@ void recording_add_marked(struct recording *of)
 {
     struct stages stages = { 0 };
     list_stages(of, &stages);
-    for (size_t i = 0; i < of->marks.count; i++) {
-        const struct mark *mark = &of->marks.at[i];
+    FOR_EACH(mark, &of->marks) {
         struct interval ran = of->form == JOB_OF_HOSTS ? find_operators(of, mark) : find_launched(of, mark);
         if (ran.start_ns > ran.end_ns)
             continue;

@@ -132,8 +132,7 @@ static bool is_collective(const struct message *one)
 static void messages_add_collectives(struct serving *serving, const struct step_ends *ends)
 {
     struct recording *of = serving->of;
-    for (size_t i = 0; i < of->messages.count; i++) {
-        struct message *one = &of->messages.at[i];
+    FOR_EACH(one, &of->messages) {
         int64_t step = recording_step(of, one->issued_ns);
         const struct step_end *end = step == FACTS_MISSING ? NULL : end_of(ends, step);
         if (!is_collective(one) || !end || one->start_ns - of->origin_ns < end->end_ns)

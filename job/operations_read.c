@@ -210,10 +210,7 @@ static bool type_meets(const struct joining_ranks *joining, const struct facts_o
                                          "optimizer-clip-main-grad" };
     if (joining->all->form != JOB_TIMELINE)
         return row->kind != NAME_NONE && row->serves == FACTS_MISSING;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i], text_of(joining, row->type)) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof words / sizeof *words, strcmp(words[i], text_of(joining, row->type)) == 0);
 }
 
 /* An operation before it has its place: the row it is of. */

@@ -123,8 +123,7 @@ static void add_characters(struct buffer *out, const struct drawing *drawing, in
 {
     const struct drawn_box **shown = mem_zalloc(columns + 1, sizeof *shown);
     double scale = (double)columns / (double)(drawing->length_ns ? drawing->length_ns : 1);
-    for (size_t i = 0; i < drawing->boxes.count; i++) {
-        const struct drawn_box *box = &drawing->boxes.at[i];
+    FOR_EACH(box, &drawing->boxes) {
         size_t end = (size_t)lround((double)box->to_ns * scale);
         for (size_t c = (size_t)lround((double)box->from_ns * scale); c < end && box->line == line; c++)
             shown[c] = box;

@@ -63,8 +63,7 @@ struct values {
 
 static void list_values(const struct job *job, enum choice choice, struct values *values)
 {
-    for (size_t r = 0; r < job->all->ranks.count; r++) {
-        const struct job_rank *rank = &job->all->ranks.at[r];
+    FOR_EACH(rank, &job->all->ranks) {
         int64_t value = choice == BY_STAGE                ? rank->at[JOB_PP]
                         : rank->at[JOB_DP] == JOB_UNKNOWN ? 0
                                                           : rank->at[JOB_DP];

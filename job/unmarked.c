@@ -62,8 +62,7 @@ static void cut(struct recording *of, struct pieces *pieces)
         of->work.count = keep_outermost(of->work.at, of->work.count);
         SORT(&of->work, by_issue);
     }
-    for (size_t i = 0; i < of->work.count; i++) {
-        const struct work *work = &of->work.at[i];
+    FOR_EACH(work, &of->work) {
         struct piece where = { .step = recording_step(of, work->issued_ns) };
         if (work->communicates || where.step == FACTS_MISSING ||
             intervals_contain(&of->optimizers, work->issued_ns))

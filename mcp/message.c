@@ -27,10 +27,8 @@ bool message_is_array(const struct json_text *value)
 bool message_is_integer(const struct json_text *value)
 {
     size_t minus = value->len > 0 && !value->is_string && value->at[0] == '-';
-    for (size_t i = minus; i < value->len; i++)
-        if (value->is_string || value->at[i] < '0' || value->at[i] > '9')
-            return false;
-    return !value->is_string && value->len > minus;
+    return !ANY_FROM(i, minus, value->len, value->is_string || value->at[i] < '0' || value->at[i] > '9') &&
+           !value->is_string && value->len > minus;
 }
 
 bool message_string(const struct json_text *value, struct buffer *out)

@@ -133,10 +133,8 @@ static bool is_most_of(const struct profile *profile, const struct profile_funct
     if (function->line <= 0 || !function->file_length || *function->file == '<' ||
         function->cost.cumulative_s < profile->total.total_s / 2)
         return false;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (memmem(function->file, function->file_length, others[i], strlen(others[i])))
-            return false;
-    return true;
+    return !ANY(i, sizeof others / sizeof *others,
+                memmem(function->file, function->file_length, others[i], strlen(others[i])));
 }
 
 /* The file of the code of a module whose calls took longest, which is that of the script: imports take less. */

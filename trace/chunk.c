@@ -62,9 +62,8 @@ void trace_chunk_free(struct trace_chunk *chunk)
         return;
     EACH(free, chunk->start_ns, chunk->dur_ns, chunk->name, chunk->track, chunk->category, chunk->flags);
     EACH(VEC_FREE, &chunk->marks, &chunk->ends, &chunk->end_args);
-    for (int arg = 0; arg < ARG_COUNT; arg++) {
+    for (int arg = 0; arg < ARG_COUNT; arg++)
         EACH(VEC_FREE, &chunk->args[arg].events, &chunk->args[arg].values);
-    }
     EACH(VEC_FREE, &chunk->flows, &chunk->samples, &chunk->facts, &chunk->notices);
     release_ids(&chunk->names);
     release_ids(&chunk->texts);

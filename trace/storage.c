@@ -14,9 +14,8 @@ void trace_free(struct trace *trace)
     column_free(storage->category, capacity * sizeof *storage->category);
     column_free(storage->kind, capacity * sizeof *storage->kind);
     column_free(storage->flags, capacity * sizeof *storage->flags);
-    for (int arg = 0; arg < ARG_COUNT; arg++) {
+    for (int arg = 0; arg < ARG_COUNT; arg++)
         arg_storage_release(&storage->args[arg]);
-    }
     EACH(names_free, storage->names, storage->texts, storage->track_keys, storage->category_keys);
     for (size_t i = 0; i < storage->files.count; i++) {
         EACH(VEC_FREE, &storage->files.at[i].devices, &storage->files.at[i].properties,

@@ -393,10 +393,8 @@ static bool have_equal_children(const struct labeling *labeling, uint32_t before
                      b = tree_children(labeling->aligner, 1, after);
     if (a.count == 0 || a.count != b.count)
         return false;
-    for (size_t i = 0; i < a.count; i++)
-        if (labels_node_at(labeling, 0, a.at[i])->number != labels_node_at(labeling, 1, b.at[i])->number)
-            return false;
-    return true;
+    return !ANY(i, a.count,
+                labels_node_at(labeling, 0, a.at[i])->number != labels_node_at(labeling, 1, b.at[i])->number);
 }
 
 /* Is AFTER a renamed BEFORE? KIND RENAME_KINDS: compare their children. */
@@ -415,10 +413,9 @@ static bool is_sure(struct labeling *labeling, const struct hole *hole, uint32_t
     if (kind != RENAME_TEMPLATE)
         return true;
     for (int side = 0; side < 2; side++) {
-        size_t alike = 0;
-        for (size_t i = 0; i < hole->count[side]; i++)
-            alike += mask_of(labeling, side, left_at(labeling, hole, side, i), kind) ==
-                     mask_of(labeling, 0, before, kind);
+        size_t alike = SUM(size_t, i, hole->count[side],
+                           mask_of(labeling, side, left_at(labeling, hole, side, i), kind) ==
+                               mask_of(labeling, 0, before, kind));
         if (alike != 1)
             return false;
     }
@@ -465,10 +462,8 @@ static void find_renamed(struct labeling *labeling)
 
 static size_t count_with_work(const struct labeling *labeling, const struct hole *hole, int side)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < hole->count[side]; i++)
-        count += labels_node_at(labeling, side, left_at(labeling, hole, side, i))->operations > 0;
-    return count;
+    return SUM(size_t, i, hole->count[side],
+               labels_node_at(labeling, side, left_at(labeling, hole, side, i))->operations > 0);
 }
 
 static void label_rest(struct labeling *labeling, const struct hole *hole)

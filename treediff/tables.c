@@ -179,8 +179,7 @@ static const struct table_column rest_columns[] = {
 /* The most specific row: the largest change that is not that of one row below it; NULL if nothing changed. */
 static const struct tree_path_row *first_path(const struct tree_diff *diff)
 {
-    for (size_t i = 0; i < diff->paths.count; i++) {
-        const struct tree_path_row *row = &diff->paths.at[i];
+    FOR_EACH(row, &diff->paths) {
         int64_t change = diff->by_device ? row->device_change_ns : row->host_change_ns;
         if (!row->folded && change)
             return row;

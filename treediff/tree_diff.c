@@ -351,8 +351,7 @@ static void add_matches(struct making *making)
     const struct tree_labels *labels = diff->labels;
     struct names *lists = names_open();
     pieces found = { 0 };
-    for (size_t i = 0; i < labels->matches.count; i++) {
-        const struct tree_match *match = &labels->matches.at[i];
+    FOR_EACH(match, &labels->matches) {
         struct piece piece = { .below = making->path_around[match->below.before], .label = match->label };
         piece.name = tree_diff_match_names(making, match, 0, lists, &piece.device_ns[0]);
         piece.other = tree_diff_match_names(making, match, 1, lists, &piece.device_ns[1]);

@@ -29,10 +29,7 @@ static bool is_equal(const struct work_tree *tree, uint32_t node, const struct k
     if (a->kind != b->kind || a->name != b->name || a->count != b->count)
         return false;
     const uint32_t *x = work_children(tree, node), *y = work_children(other->tree, other->node);
-    for (uint32_t i = 0; i < a->count; i++)
-        if (tree->nodes.at[x[i]].number != other->tree->nodes.at[y[i]].number)
-            return false;
-    return true;
+    return !ANY(i, a->count, tree->nodes.at[x[i]].number != other->tree->nodes.at[y[i]].number);
 }
 
 static void number_tree(struct numbering *numbering, struct work_tree *tree)

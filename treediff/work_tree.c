@@ -267,8 +267,7 @@ void work_tree_finish(struct work_tree *tree)
         parent->device_ns += node->device_ns;
     }
     uint32_t first = 0;
-    for (size_t n = 0; n < count; n++) {
-        struct work_node *node = &tree->nodes.at[n];
+    FOR_EACH_OF(node, tree->nodes.at, count) {
         node->first = first;
         first += node->count;
         node->count = 0;

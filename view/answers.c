@@ -157,8 +157,7 @@ static void emit_files(struct json_writer *json, const struct timeline *timeline
 {
     json_key(json, "files");
     json_begin_array(json);
-    for (size_t i = 0; i < timeline->files.count; i++) {
-        const struct timeline_file *file = &timeline->files.at[i];
+    FOR_EACH(file, &timeline->files) {
         json_begin_object(json);
         json_add_text(json, "name", file->name);
         json_add_integer(json, "rank", file->rank);
@@ -212,8 +211,7 @@ static void emit_steps(struct json_writer *json, const struct timeline *timeline
 {
     json_key(json, "steps");
     json_begin_array(json);
-    for (size_t i = 0; i < timeline->steps.count; i++) {
-        const struct timeline_step *step = &timeline->steps.at[i];
+    FOR_EACH(step, &timeline->steps) {
         json_begin_object(json);
         json_add_integer(json, "number", step->number);
         json_add_integer(json, "file", step->file);

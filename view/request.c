@@ -92,8 +92,7 @@ static struct view_refusal refuse(unsigned status, const char *message)
 
 static struct view_refusal read_argument(struct view_request *request, const struct view_argument *argument)
 {
-    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
-        const struct question_argument *known = &arguments[i];
+    FOR_EACH_OF(known, arguments, sizeof arguments / sizeof *arguments) {
         if (strcmp(known->key, argument->key) != 0 || !(known->questions >> request->question & 1))
             continue;
         void *member = (char *)request + known->offset;
@@ -116,8 +115,7 @@ static struct view_refusal read_argument(struct view_request *request, const str
 static struct view_refusal read_arguments(struct view_request *request, const struct view_arrived *arrived)
 {
     size_t tokens = 0;
-    for (size_t i = 0; i < arrived->argument_count; i++) {
-        const struct view_argument *argument = &arrived->arguments[i];
+    FOR_EACH_OF(argument, arrived->arguments, arrived->argument_count) {
         if (strcmp(argument->key, "token") == 0) {
             if (tokens++)
                 return refuse(400, "an argument is given twice");

@@ -165,10 +165,7 @@ static int socket_of(struct MHD_Connection *connection)
 /* The visitor with the socket FD, or -1 for a free place; NULL: there is none. LOCK is held. */
 static struct visitor *find_visitor(struct view_server *server, int fd)
 {
-    for (size_t i = 0; i < sizeof server->visitors / sizeof *server->visitors; i++)
-        if (server->visitors[i].fd == fd)
-            return &server->visitors[i];
-    return NULL;
+    return FIND_OF(one, server->visitors, sizeof server->visitors / sizeof *server->visitors, one->fd == fd);
 }
 
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
@@ -202,11 +199,9 @@ static void turn_out(struct view_server *server)
 {
     int64_t least_s = now_s() - VIEW_PATIENCE_S;
     pthread_mutex_lock(&server->lock);
-    for (size_t i = 0; i < sizeof server->visitors / sizeof *server->visitors; i++) {
-        struct visitor *visitor = &server->visitors[i];
+    FOR_EACH_OF(visitor, server->visitors, sizeof server->visitors / sizeof *server->visitors)
         if (visitor->fd >= 0 && !visitor->is_served && visitor->since_s < least_s)
             shutdown(visitor->fd, SHUT_RDWR);
-    }
     pthread_mutex_unlock(&server->lock);
 }
 

@@ -28,8 +28,7 @@ static int64_t begin_of_step(const struct view_sides *sides, const struct trace 
 {
     const struct device_steps *steps = device_steps_of(trace);
     int64_t first_ns = INT64_MAX;
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct device_step *step = &steps->at[i];
+    FOR_EACH(step, steps) {
         int64_t start_ns = step->host_start_ns + sides->shift_ns[step->file];
         if (sides->side[step->file] == side && step->number == number && start_ns < first_ns)
             first_ns = start_ns;

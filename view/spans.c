@@ -402,8 +402,7 @@ void view_spans_free(struct view_spans *spans)
 {
     if (!spans)
         return;
-    for (size_t i = 0; i < spans->rows.count; i++) {
-        struct view_row *row = &spans->rows.at[i];
+    FOR_EACH(row, &spans->rows) {
         free(row->id);
         free(row->kind);
         for (unsigned k = 0; k <= VIEW_CLASSES; k++)
@@ -439,8 +438,7 @@ const struct view_row *view_row_of(const struct view_spans *spans, event_id even
 {
     struct view_time time = view_span_time(spans, event);
     unsigned class_of = view_class(time.end_ns - time.start_ns);
-    for (size_t r = 0; r < spans->rows.count; r++) {
-        const struct view_row *row = &spans->rows.at[r];
+    FOR_EACH(row, &spans->rows) {
         for (size_t i = view_row_search(spans, row, class_of, time.start_ns);
              i < row->first_of_class[class_of + 1] &&
              view_start_in(spans, row, view_id_at(row, i)) == time.start_ns;

@@ -370,8 +370,7 @@ void view_tile(struct view_spans *spans, const struct view_stretch *stretch, str
     buffer_puts(out, ",\"step_ns\":");
     view_add_number(out, INT64_C(1) << steps.k);
     buffer_puts(out, ",\"rows\":[");
-    for (size_t r = 0; r < spans->rows.count; r++) {
-        const struct view_row *row = &spans->rows.at[r];
+    FOR_EACH(row, &spans->rows) {
         if (stretch->lanes && !(stretch->lanes[row->lane / 64] >> row->lane % 64 & 1))
             continue;
         if (!first)

@@ -223,8 +223,7 @@ static void lengthen(const struct operations_of_stream *stream, struct level *le
 /* The shorter chains in those that occur as often are hidden. */
 static void compare_levels(struct level *level)
 {
-    for (size_t i = 0; i < level->longer_count; i++) {
-        const struct chain *longer = &level->of_longer[i];
+    FOR_EACH_OF(longer, level->of_longer, level->longer_count) {
         for (uint32_t place = longer->first; place <= longer->first + 1; place++) {
             struct chain *part = &level->of_shorter[level->shorter[place]];
             part->hidden = part->hidden || longer->count >= part->count;

@@ -184,8 +184,7 @@ static const char *device_name_of(const struct top_rows *rows)
 {
     int64_t time_ns[UINT8_MAX + 1] = { 0 };
     enum device_type longest = DEVICE_TYPE_CPU;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct row_sums *sums = &rows->at[i];
+    FOR_EACH(sums, rows) {
         enum device_type type = (enum device_type)sums->key.device_type;
         if (type == DEVICE_TYPE_CPU ||
             !event_is_gpu_work((enum event_kind)rows->events->trace->kind[sums->first.event]))

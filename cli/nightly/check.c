@@ -214,10 +214,9 @@ static void check_all(struct checker *checker)
                        outcome_of(checker, now->verdict));
         }
     }
-    for (size_t i = 0; i < nightly->series.count; i++) {
+    for (size_t i = 0; i < nightly->series.count; i++)
         if (nightly_begins_rows(nightly, i))
             check_sort(checker, nightly->series.at[i].table, i);
-    }
 }
 
 /* ---- with gates ---- */

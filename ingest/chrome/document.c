@@ -46,9 +46,8 @@ void chrome_reader_release(struct chrome_reader *reader)
     trace_chunk_free(reader->chunk);
     json_index_release(&reader->index);
     EACH(buffer_release, &reader->text_a, &reader->text_b);
-    for (size_t i = 0; i < reader->properties.count; i++) {
+    for (size_t i = 0; i < reader->properties.count; i++)
         EACH(free, reader->properties.at[i].key, reader->properties.at[i].value);
-    }
     VEC_FREE(&reader->properties);
     free(reader->shapes.at);
 }

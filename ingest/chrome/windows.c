@@ -189,9 +189,8 @@ static bool same_state(const struct chrome_state *a, const struct chrome_state *
 
 static void drop_properties(struct chrome_reader *reader)
 {
-    for (size_t i = 0; i < reader->properties.count; i++) {
+    for (size_t i = 0; i < reader->properties.count; i++)
         EACH(free, reader->properties.at[i].key, reader->properties.at[i].value);
-    }
     reader->properties.count = 0;
 }
 

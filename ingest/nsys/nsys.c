@@ -121,9 +121,8 @@ struct nsys_process *nsys_process_of(struct nsys *nsys, int64_t global, bool cre
     memset(process->copies, 0xff, sizeof process->copies); /* NAME_NONE */
     memset(process->sets, 0xff, sizeof process->sets);
     free(name);
-    FOR_EACH(device, &nsys->head.devices) {
+    FOR_EACH(device, &nsys->head.devices)
         recorder_device(process->recorder, device->id, device->sm_count, device->warp_size);
-    }
     nsys->last_process = nsys->processes.count - 1;
     return process;
 }

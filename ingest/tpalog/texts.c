@@ -17,9 +17,8 @@ void tpalog_texts_init(struct tpalog_texts *texts)
 
 void tpalog_texts_release(struct tpalog_texts *texts)
 {
-    for (size_t i = 0; i < texts->runs.count; i++) {
+    for (size_t i = 0; i < texts->runs.count; i++)
         EACH(free, texts->runs.at[i].at, texts->runs.at[i].bytes);
-    }
     VEC_FREE(&texts->runs);
     EACH(free, texts->name_ids, texts->text_ids);
 }
