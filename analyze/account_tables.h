@@ -3,7 +3,6 @@
 #define TPA_ANALYZE_ACCOUNT_TABLES_H
 
 #include "analyze/account.h"
-#include "base/result.h"
 
 /* Say on top of RESULT how long a step takes, of how many that count, and how steps differ. Nothing without steps. */
 void account_notice(const struct account *account, struct result *result);

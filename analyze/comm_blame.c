@@ -2,7 +2,6 @@
  * for ranks that were not recorded. */
 #include "analyze/comm.h"
 
-#include "base/rows.h"
 #include "base/sum.h"
 #include "derive/rank_turns.h"
 

@@ -7,7 +7,6 @@
 #define TPA_ANALYZE_GPU_EFFICIENCY_H
 
 #include "derive/gpu_events.h"
-#include "trace/intervals.h"
 
 #define GPU_EFFICIENCY_WANTS (GPU_EVENTS_WANTS | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY))
 

@@ -3,8 +3,6 @@
 #include "derive/communication.h"
 #include "derive/gpu_events.h"
 #include "derive/gpu_names.h"
-#include "trace/calltree.h"
-#include <string.h>
 
 enum name_sort {
     NAME_UNKNOWN,

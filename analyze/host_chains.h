@@ -15,7 +15,6 @@
 #ifndef TPA_ANALYZE_HOST_CHAINS_H
 #define TPA_ANALYZE_HOST_CHAINS_H
 
-#include "base/memory.h"
 #include "derive/op_cost.h"
 #include "trace/trace.h"
 

@@ -3,7 +3,6 @@
 #include "analyze/roofline.h"
 
 #include "analyze/account.h"
-#include "analyze/analysis.h"
 #include "base/rows.h"
 #include "base/sum.h"
 #include "derive/features.h"

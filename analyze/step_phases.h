@@ -23,7 +23,6 @@
 #define TPA_ANALYZE_STEP_PHASES_H
 
 #include "analyze/account.h"
-#include "base/result.h"
 
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_DATA, PHASE_OTHER, PHASES };
 

@@ -1,7 +1,6 @@
 #include "base/id_table.h"
 
 #include "base/memory.h"
-#include <stdbool.h>
 
 static size_t id_table_slot_of(const struct id_table *table, uint64_t key)
 {

@@ -10,7 +10,6 @@
 #define TPA_BASE_LCS_H
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 /* An element that equals nothing, not even itself. */

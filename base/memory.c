@@ -8,7 +8,6 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>

@@ -28,7 +28,6 @@
 #define TPA_BASE_ROWS_H
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 #define ROWS_MISSING INT64_MIN

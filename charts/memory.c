@@ -1,7 +1,6 @@
 /* memory.c - memory in use and reserved over time, for each device, then the host; the peak with its operator. */
 #include "charts/parts.h"
 #include "memory/memory.h"
-#include "memory/memory_records.h"
 #include "derive/features.h"
 #include "trace/span.h"
 #include <inttypes.h>

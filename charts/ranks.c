@@ -7,7 +7,6 @@
 #include "analyze/gpu.h"
 #include "charts/parts.h"
 #include "derive/features.h"
-#include "base/rows.h"
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* steps.c - where the time of each step went: a pile of parts for each step, a chart for each rank; and a histogram of
  * their times. */
-#include "base/quantity.h"
 #include "base/rows.h"
 #include "charts/parts.h"
 #include "derive/features.h"

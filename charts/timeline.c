@@ -7,14 +7,11 @@
  */
 #include "charts/timeline.h"
 
-#include "base/rows.h"
 #include "charts/parts.h"
 #include "charts/timeline_parts.h"
 
 #include "base/demangle.h"
 #include "analyze/latency/latency.h"
-#include "derive/collective_names.h"
-#include "derive/gpu_names.h"
 #include "derive/host_waits.h"
 #include "memory/memory_records.h"
 #include "derive/python_names.h"

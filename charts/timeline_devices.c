@@ -2,7 +2,6 @@
  * each bin. */
 #include "charts/timeline_parts.h"
 
-#include "base/rows.h"
 #include "derive/device_use.h"
 #include <inttypes.h>
 

@@ -2,7 +2,6 @@
 #include "charts/timeline_parts.h"
 
 #include "analyze/latency/latency.h"
-#include "base/rows.h"
 #include "derive/device_steps.h"
 #include "memory/memory_records.h"
 #include <inttypes.h>

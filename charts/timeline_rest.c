@@ -1,6 +1,5 @@
 /* timeline_rest.c - what belongs neither to a stream nor to the stack of a thread: waits of devices, and what the host did
  * asynchronously. A lane of each for every file that has any, in which what overlaps is in rows. */
-#include "base/rows.h"
 #include "charts/timeline_parts.h"
 
 enum { ROWS = 4 };

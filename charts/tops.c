@@ -7,7 +7,6 @@
 #include "charts/parts.h"
 #include "analyze/top/top.h"
 #include "derive/communication.h"
-#include "derive/device_types.h"
 #include "derive/features.h"
 
 /* A bar. */

@@ -2,11 +2,7 @@
 #include "check/ranking.h"
 
 #include "analyze/top/top.h"
-#include "analyze/selection.h"
-#include "base/sum.h"
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What a word says; one that is not in the list makes the sentence one that is not read. */
 enum {

@@ -1,9 +1,9 @@
 /* cmd_check.c - `tpa check`: the figures of a written answer, compared with the traces that it is about. */
-#include "check/check.h"
 #include "check/page.h"
 
 #include "cli/kept.h"
 #include "cli/parts.h"
+#include "check/check.h"
 
 struct check_args {
     const char *text;

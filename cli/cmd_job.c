@@ -4,7 +4,6 @@
 #include "derive/features.h"
 #include "cli/fleet_map.h"
 #include "cli/kept.h"
-#include "cli/load.h"
 #include "cli/terminal.h"
 #include "derive/file_set.h"
 #include "fleet/fleet.h"

@@ -9,7 +9,6 @@
 #include "fleet/fleet.h"
 #include "fleet/rounds.h"
 #include "ingest/csv.h"
-#include "ingest/formats.h"
 #include "job/operations.h"
 #include <dirent.h>
 #include <errno.h>

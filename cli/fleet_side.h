@@ -10,7 +10,6 @@
 #define TPA_CLI_FLEET_SIDE_H
 
 #include "cli/fleet_map.h"
-#include "cli/load.h"
 #include "diff/measure.h"
 
 /* Is a file of facts among the COUNT PATHS, or one that ends in ".facts" in a directory of them? */

@@ -4,7 +4,6 @@
 
 #include "derive/collective_names.h"
 #include "derive/gpu_events.h"
-#include "trace/intervals.h"
 
 /*
  * process_groups.c - the process group of collectives that do not record it.

@@ -15,7 +15,6 @@
 #define TPA_DERIVE_DEVICE_USE_H
 
 #include "derive/gpu_events.h"
-#include "trace/intervals.h"
 
 enum { USE_COMPUTATION, USE_COMMUNICATION, USE_COPIES, DEVICE_USES };
 

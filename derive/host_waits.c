@@ -9,7 +9,6 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "trace/derived.h"
-#include "trace/intervals.h"
 
 enum { MOST_STEPS_BACK = 256 };
 

@@ -17,7 +17,6 @@
 #define TPA_DERIVE_RANK_CLOCKS_H
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 #define CLOCK_UNKNOWN INT64_MIN

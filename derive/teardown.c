@@ -5,7 +5,6 @@
 #include "trace/calltree.h"
 #include "trace/derived.h"
 #include <ctype.h>
-#include <string.h>
 
 bool teardown_releases(const char *name)
 {

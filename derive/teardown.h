@@ -11,7 +11,6 @@
 #ifndef TPA_DERIVE_TEARDOWN_H
 #define TPA_DERIVE_TEARDOWN_H
 
-#include "base/memory.h"
 #include "trace/trace.h"
 
 struct teardown_call {

@@ -1,9 +1,6 @@
 /* workload.c - a look at every name: see workload.h. */
 #include "derive/workload.h"
 
-#include "base/buffer.h"
-#include <string.h>
-
 enum workload workload_of(const struct trace *trace)
 {
     size_t operators = 0, vllm = 0, sglang = 0;

@@ -2,7 +2,6 @@
  * second pass visits collectives again and keeps only the results; finally waiting is attributed to ranks. */
 #include "fleet/meetings.h"
 
-#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"

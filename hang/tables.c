@@ -1,5 +1,4 @@
 /* tables.c - the tables and notices of a post-mortem: see hang.h. */
-#include "base/lacks.h"
 #include "base/search.h"
 #include "hang/hang.h"
 

@@ -2,7 +2,6 @@
 #include "hang/hang.h"
 
 #include "base/stats.h"
-#include <stdlib.h>
 
 /* ---- what proves that it would not have gone on ---- */
 

@@ -3,7 +3,6 @@
 #define TPA_HISTORY_HISTORY_H
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 /*

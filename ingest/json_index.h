@@ -16,7 +16,6 @@
 #define TPA_INGEST_JSON_INDEX_H
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {

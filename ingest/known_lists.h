@@ -19,7 +19,6 @@
 #define TPA_INGEST_KNOWN_LISTS_H
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 struct known_list {

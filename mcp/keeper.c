@@ -2,15 +2,11 @@
 #define _GNU_SOURCE
 #include "mcp/keeper.h"
 
-#include "base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

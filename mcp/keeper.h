@@ -22,10 +22,6 @@
 #define TPA_MCP_KEEPER_H
 
 #include "base/buffer.h"
-#include "base/error.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* Run the COUNT words of ARGV, whose standard output is kept; false if that is an error, which is then in DOCUMENT, with MESSAGE for

@@ -1,7 +1,6 @@
 #include "mcp/message.h"
 
 #include "base/unicode.h"
-#include "ingest/json_text.h"
 
 static bool is_utf8(const char *text, size_t len)
 {

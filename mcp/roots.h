@@ -11,7 +11,6 @@
 #define TPA_MCP_ROOTS_H
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/memory.h"
 
 struct roots {

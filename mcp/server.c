@@ -3,14 +3,11 @@
 #include "mcp/server.h"
 
 #include "base/escape.h"
-#include "base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>

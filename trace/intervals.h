@@ -17,7 +17,6 @@
 #define TPA_TRACE_INTERVALS_H
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 struct interval {

@@ -1,17 +1,12 @@
 /* answers.c - see answers.h. */
 #include "view/answers.h"
 
-#include "base/memory.h"
 #include "base/regex.h"
-#include "derive/attribution.h"
 #include "derive/gpu_events.h"
 #include "report/json_writer.h"
 #include "trace/arg_rows.h"
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* SPANS is OUTLINE until all are in order. */

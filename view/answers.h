@@ -10,7 +10,6 @@
 #ifndef TPA_VIEW_ANSWERS_H
 #define TPA_VIEW_ANSWERS_H
 
-#include "base/error.h"
 #include "view/request.h"
 #include "view/spans.h"
 #include <pthread.h>

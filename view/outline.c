@@ -6,8 +6,6 @@
 #include "view/spans.h"
 
 #include "charts/timeline.h"
-#include "trace/time_scan.h"
-#include <stdlib.h>
 
 static void open_row(struct view_spans *spans, const struct track *track, uint32_t lane)
 {

@@ -1,10 +1,6 @@
 /* request.c - see request.h. */
 #include "view/request.h"
 
-#include "base/memory.h"
-#include <stddef.h>
-#include <string.h>
-
 enum { MOST_DIGITS = 18 };
 
 /* ---- who ---- */

@@ -13,9 +13,6 @@
 #define TPA_VIEW_REQUEST_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum view_question {
     VIEW_PAGE, /* / */

@@ -1,18 +1,13 @@
 /* server.c - see server.h. libmicrohttpd speaks HTTP; each of the two sockets has a thread. What takes long is answered by a
  * thread of its own, one question after the other, while the connection is suspended. */
 #include "view/server.h"
-
-#include "base/memory.h"
 #include "view/request.h"
+
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>

@@ -10,7 +10,6 @@
 #ifndef TPA_VIEW_SERVER_H
 #define TPA_VIEW_SERVER_H
 
-#include "base/error.h"
 #include "view/answers.h"
 #include <stdatomic.h>
 

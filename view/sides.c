@@ -1,13 +1,11 @@
 /* sides.c - see sides.h. */
 #include "view/sides.h"
 
-#include "base/memory.h"
 #include "derive/device_steps.h"
 #include "derive/file_set.h"
 #include "trace/builder.h"
 #include "trace/span.h"
 #include <inttypes.h>
-#include <string.h>
 
 /* The files of a side count from the earliest of their clocks; one without a clock, or far from the others, from its own. */
 static void share_clock(struct view_sides *sides, const struct trace *trace, uint32_t side)

@@ -10,7 +10,6 @@
 #ifndef TPA_VIEW_SIDES_H
 #define TPA_VIEW_SIDES_H
 
-#include "base/arena.h"
 #include "base/quantity.h"
 #include "trace/trace.h"
 

@@ -8,8 +8,6 @@
 #include "base/search.h"
 #include "charts/timeline.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- rows ---- */
 

@@ -15,10 +15,8 @@
 #ifndef TPA_VIEW_SPANS_H
 #define TPA_VIEW_SPANS_H
 
-#include "base/buffer.h"
 #include "base/timeline.h"
 #include "trace/time_scan.h"
-#include "trace/trace.h"
 #include "view/sides.h"
 
 /* VIEW_TOP: no step is longer than 2^VIEW_TOP ns, so that the end of each can be told. */

@@ -5,8 +5,6 @@
 #include "derive/attribution.h"
 #include "report/json_writer.h"
 #include "report/shorten.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { LABEL_COLUMNS = 60 };
 

@@ -3,7 +3,6 @@
 #define TPA_ANALYZE_CONTENTION_STRATA_H
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
