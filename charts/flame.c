@@ -69,8 +69,6 @@ static box_id find_box(struct flame_boxes *flame, box_id parent, uint32_t frame,
     return id;
 }
 
-/* ---- where boxes lie ---- */
-
 static const struct key widest_first[] = { ASC(struct box, parent), DESC(struct box, time_ns),
                                            ASC(struct box, id), KEY_END };
 

@@ -411,8 +411,6 @@ static void add_threads(struct timeline_making *making)
     arena_free(tree);
 }
 
-/* ---- all ---- */
-
 /* What each call, and its operator, had the devices do: the longest. */
 static void find_launched(struct timeline_making *making)
 {

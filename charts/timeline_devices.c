@@ -32,8 +32,6 @@ static uint32_t kind_of_work(struct timeline_making *making, size_t i)
                                                        : timeline_kind_of(making, making->gpu->event[i]);
 }
 
-/* ---- streams ---- */
-
 static void collect_stream(struct timeline_making *making, const struct gpu_streams *streams,
                            const struct gpu_stream *stream, uint32_t lane)
 {
@@ -287,8 +285,6 @@ static void add_thread_strips(struct timeline_making *making)
     free(inner_ns);
     arena_free(tree);
 }
-
-/* ---- all ---- */
 
 static void timeline_devices_add_device(struct timeline_making *making, const struct gpu_streams *streams,
                                         uint32_t d, size_t *stream, struct gap_finder *gaps)

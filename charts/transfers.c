@@ -11,8 +11,6 @@ static const char *group_title(struct chart *chart, enum copy_direction directio
                   : copy_direction_name(direction);
 }
 
-/* ---- size against bandwidth ---- */
-
 enum { GROUPS = COPY_DIRECTIONS * COPY_MEMORIES };
 
 static void add_sizes(const struct chart_request *request, struct picture *picture)

@@ -465,8 +465,6 @@ static void compare_tables(struct diff *diff, const struct sampling *const sampl
     }
 }
 
-/* ---- outliers ---- */
-
 /* With fewer values, no outliers are determined. */
 enum { FEWEST_FOR_OUTLIERS = 5 };
 
@@ -507,8 +505,6 @@ static void find_outliers(struct diff *diff, int side)
     }
     free(values);
 }
-
-/* ---- all ---- */
 
 static bool holds_rows(const struct sampling *sampling)
 {

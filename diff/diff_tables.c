@@ -112,8 +112,6 @@ static void forget_missing(struct table *table, size_t row, const struct finding
     table_set_text(table, row, DIFF_VERDICT, NULL, 0);
 }
 
-/* ---- head ---- */
-
 /* One table for each kind of figure: times, sizes, shares. */
 static void add_head(const struct diff *diff, struct result *result, const char *key, const char *title,
                      enum table_kind kind)
@@ -187,8 +185,6 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
     result_add_table(result, table);
 }
 
-/* ---- outliers ---- */
-
 enum {
     OUTLIER_SIDE,
     OUTLIER_SAMPLE,
@@ -231,8 +227,6 @@ static void add_outliers(const struct diff *diff, struct result *result)
     result_add_table(result, table);
 }
 
-/* ---- renames ---- */
-
 enum { RENAMED_BEFORE, RENAMED_AFTER, RENAMED_HOW, RENAMED_COLUMNS };
 /* clang-format off */
 static const struct table_column renamed_columns[RENAMED_COLUMNS] = {
@@ -260,8 +254,6 @@ static void add_renames(const struct diff *diff, struct result *result)
     else
         table_free(table);
 }
-
-/* ---- all ---- */
 
 const char *diff_between(const struct finding *finding)
 {

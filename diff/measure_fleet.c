@@ -198,8 +198,6 @@ static void measure_names(struct measures *measures, const struct fleet *fleet)
     VEC_FREE(&list);
 }
 
-/* ---- memory ---- */
-
 /* The maximum in use by each rank on one of its devices. The samples exist already. */
 static void measure_peaks(struct measures *measures, const struct fleet *fleet)
 {
@@ -251,8 +249,6 @@ static void measure_slow(struct measures *measures, const struct fleet *fleet)
                      "slow link", row->against);
     }
 }
-
-/* ---- all ---- */
 
 static void add_fact(struct measures *measures, const struct facts *facts, const char *key, const char *title,
                      name_id value)

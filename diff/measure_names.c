@@ -79,8 +79,6 @@ static void tallies_finish(struct tallies *tallies, const char *key, const char 
                  skip);
 }
 
-/* ---- names ---- */
-
 void measure_names(const struct measuring *measuring)
 {
     const struct trace *trace = measuring->trace;

@@ -63,8 +63,6 @@ static void add_text_of(struct buffer *out, const struct table *table, size_t ro
         buffer_printf(out, "%s %" PRId64, table->columns[column].key, cell->i);
 }
 
-/* ---- samples ---- */
-
 /* One saved result while it is measured. */
 struct taking {
     struct measures *measures;
@@ -177,8 +175,6 @@ static void collect_top(struct taking *taking, const struct table *table)
     sum_rows(&measures->by_step, "operators", "host_time", "host time", taking->first_step);
     sum_rows(&measures->by_step, "kernels", "device_time", "device time", taking->first_step);
 }
-
-/* ---- tpa steps ---- */
 
 /* Each step is a sample, and its parts are rows, which add up to it. A step whose time is not known is none. */
 static void collect_steps(struct taking *taking, const struct table *table)

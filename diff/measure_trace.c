@@ -523,8 +523,6 @@ static void measure_trace_measure_steps(const struct measuring *measuring)
     free(sums);
 }
 
-/* ---- all ---- */
-
 struct trace_wants measure_wants(const struct measure_options *options)
 {
     struct top_options top = { .by = measure_trace_dimensions_of(options->by) | TOP_STEP | TOP_RANK };

@@ -636,8 +636,6 @@ static void follow_device(struct gathering *gathering, size_t device, const stru
     VEC_FREE(&moments);
 }
 
-/* ---- all ---- */
-
 static void gather_file(struct gathering *gathering)
 {
     bool whole = !gathering->options->only_operations;

@@ -131,8 +131,6 @@ static void find_hosts(struct fleet *fleet)
     free(ranks);
 }
 
-/* ---- all ---- */
-
 static const char *const left_out_reasons[] = {
     [LEFT_OUT_OTHER_JOB] =
         "another job: its name or its number of ranks differ from those of most recordings",

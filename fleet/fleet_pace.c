@@ -281,8 +281,6 @@ static void find_over_time(struct fleet *fleet)
     free(values);
 }
 
-/* ---- all ---- */
-
 static bool says_nothing_of_hosts(const char *name)
 {
     return operator_is_communication(name);

@@ -791,8 +791,6 @@ static void notice_slow(const struct fleet *fleet, struct result *result)
                "ranks that run some kernels more or less often than most ranks do");
 }
 
-/* ---- all ---- */
-
 #define ADD(key, title, columns, rows)                                                                       \
     result_add_table(result, TABLE_OF_ROWS(key, title, columns, (rows).at, (rows).count))
 

@@ -308,8 +308,6 @@ uint32_t fleet_job_find(const struct fleet_job *job, int64_t recording)
     return found ? job->by_recording[i] : FLEET_NO_MEMBER;
 }
 
-/* ---- all ---- */
-
 void fleet_job_init(struct fleet_job *job, const struct facts *facts, struct arena *arena)
 {
     struct identity identity = find_job(facts);

@@ -629,8 +629,6 @@ static bool judge_slices(struct pass *pass, struct fleet_meetings *meetings, con
     return good;
 }
 
-/* ---- all ---- */
-
 bool fleet_meetings_find_ends(struct ends *ends, const struct fleet_files *files, struct tpa_error *err)
 {
     struct pass pass;

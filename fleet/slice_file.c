@@ -8,8 +8,6 @@
 #include "figures/facts_file.h"
 #include "derive/collective_names.h"
 
-/* ---- the table ---- */
-
 #define BEFORE(field, help_)                                                                                 \
     {                                                                                                        \
         "previous_" #field, FACTS_INT64,                                                                     \

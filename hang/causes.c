@@ -353,8 +353,6 @@ static void add_sinks(struct hang_job *job)
     VEC_FREE(&sinks.named);
 }
 
-/* ---- mismatches ---- */
-
 static void add_mismatches(struct hang_job *job)
 {
     FOR_EACH(mismatch, &job->mismatches) {
@@ -604,8 +602,6 @@ static void add_short_rings(struct hang_job *job)
     VEC_FREE(&sinks.named);
     EACH(free, named, op_of, time_of);
 }
-
-/* ---- all of them ---- */
 
 static const struct key by_group_seq[] = { ASC(struct hang_cause, group), ASC(struct hang_cause, seq),
                                            KEY_END };

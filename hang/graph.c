@@ -18,8 +18,6 @@ struct hang_graph {
     VEC_OF(struct edge) edges, queue_edges;
 };
 
-/* ---- devices that stopped ---- */
-
 static void find_stopped(struct hang_job *job)
 {
     struct flight *flight = job->flight;

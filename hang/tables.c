@@ -550,8 +550,6 @@ static void add_next_steps(struct writing *writing, struct hang_job *job)
             "");
 }
 
-/* ---- all ---- */
-
 static struct table *open_table(const struct writing *writing, const struct table_shape *shape,
                                 const char *title)
 {

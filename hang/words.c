@@ -357,8 +357,6 @@ void hang_add_cause(struct buffer *out, const struct hang_job *job, const struct
     }
 }
 
-/* ---- doubts ---- */
-
 void hang_add_doubt(struct buffer *out, struct hang_job *job, enum hang_doubt doubt)
 {
     static const char *const texts[HANG_DOUBTS] = {

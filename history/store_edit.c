@@ -1,8 +1,6 @@
 /* store_edit.c - see store.h: accepted levels, and deleted runs. */
 #include "history/store.h"
 
-/* ---- accept ---- */
-
 bool store_accept(struct store *store, int64_t run, const char *table, const char *name, size_t length,
                   const char *reason, int64_t time_ns, struct tpa_error *err)
 {

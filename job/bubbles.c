@@ -148,8 +148,6 @@ static struct bubble find_recorded(struct job *job)
     return all;
 }
 
-/* ---- stages ---- */
-
 static void fill_stages(struct job *job)
 {
     const struct operations *all = job->all;

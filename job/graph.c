@@ -158,8 +158,6 @@ static void find_lengths(struct job_graph *graph)
     free(previous);
 }
 
-/* ---- all ---- */
-
 struct job_graph *graph_open(const struct operations *all)
 {
     struct job_graph *graph = arena_open(sizeof *graph);

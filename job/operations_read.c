@@ -362,8 +362,6 @@ static void add_others(struct joining_ranks *joining)
     }
 }
 
-/* ---- all ---- */
-
 void operations_trim(struct facts *facts)
 {
     struct facts_rows *rows = &facts->tables[FACTS_COLLECTIVES];

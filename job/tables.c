@@ -176,8 +176,6 @@ const struct table_shape job_tables[] = {
     { 0 },
 };
 
-/* ---- notices ---- */
-
 static void notice_form(const struct job *job, struct result *result)
 {
     const struct operations *all = job->all;
@@ -203,8 +201,6 @@ static void notice_form(const struct job *job, struct result *result)
         result_make_minor(result);
     }
 }
-
-/* ---- all ---- */
 
 /* People see no columns without a value; programs see all. */
 #define HIDE_IF(missing, table, row, field)                                                                  \

@@ -483,8 +483,6 @@ static void label_rest(struct labeling *labeling, const struct hole *hole)
     }
 }
 
-/* ---- all ---- */
-
 static void visit(struct labeling *labeling, const struct visit *at)
 {
     labeling->labels->of[0][at->pair.before] = labeling->labels->of[1][at->pair.after] = (uint8_t)at->label;

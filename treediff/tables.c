@@ -68,8 +68,6 @@ static struct table *count_table(const struct tree_diff *diff)
     return table;
 }
 
-/* ---- labels ---- */
-
 struct label_row {
     struct text label;
     int64_t operators_before, operators_after, operations_before, operations_after;

@@ -39,8 +39,6 @@ static const struct work_node *tree_diff_node_at(const struct tree_diff *diff, i
     return &diff->aligner->trees[side]->nodes.at[node];
 }
 
-/* ---- totals ---- */
-
 static void add_sums(struct tree_diff *diff)
 {
     for (int side = 0; side < 2; side++) {

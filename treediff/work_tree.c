@@ -250,8 +250,6 @@ bool work_tree_add(struct work_tree *tree, const struct trace *trace, const stru
     return good;
 }
 
-/* ---- finishing ---- */
-
 void work_tree_finish(struct work_tree *tree)
 {
     size_t count = tree->nodes.count;

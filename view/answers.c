@@ -506,8 +506,6 @@ static unsigned answer_event(struct view_answers *answers, const struct view_req
     return 200;
 }
 
-/* ---- all ---- */
-
 static unsigned answer_sql(const struct view_answers *answers, const struct view_request *request,
                            struct buffer *out)
 {

@@ -345,8 +345,6 @@ static struct view_row finish_row(struct view_spans *spans, struct filled_row *f
     return row;
 }
 
-/* ---- all ---- */
-
 /* Of the events, one gap for 16 at most, and as many as a page has in any case. */
 static int64_t most_gaps(const struct trace *trace)
 {
