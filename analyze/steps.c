@@ -21,7 +21,7 @@
 #include <assert.h>
 #include <math.h>
 
-const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS };
+const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS | WANT(STEP) };
 
 /* ---- which ranges are the steps ---- */
 
@@ -54,10 +54,11 @@ static struct step_list *whole_files(const struct trace *trace)
     return ranges;
 }
 
-/* The steps of torch.profiler, as a list of our own. */
+/* The steps of torch.profiler, or of timelines, as a list of our own. */
 static struct step_list *profiler_steps(const struct trace *trace)
 {
     const struct step_list *of_trace = step_list_of(trace);
+    of_trace = of_trace->count ? of_trace : step_list_of_timelines(trace);
     struct step_list *ranges = step_list_new();
     for (size_t i = 0; i < of_trace->count; i++)
         *VEC_PUSH(ranges) = of_trace->at[i];
@@ -625,7 +626,7 @@ static struct steps *steps_own_analyze(const struct trace *trace, const struct s
         return NULL;
     }
     const struct gpu_events *gpu = gpu_events_of(trace);
-    bool marked = !options->name && !steps->no_steps;
+    bool marked = !options->name && step_list_of(trace)->count > 0;
     struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
     const struct device_steps *as_they_ran = marked ? device_steps_of(trace) : other;
     struct steps_query query = {

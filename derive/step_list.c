@@ -7,6 +7,7 @@
 #include "derive/step_infer.h"
 #include "base/rows.h"
 #include "base/search.h"
+#include "trace/arg_scan.h"
 #include "trace/derived.h"
 #include <inttypes.h>
 
@@ -134,25 +135,13 @@ static const struct key by_number_in_file[] = { ASC(struct step, file), ASC(stru
                                                 ASC(struct step, start_ns), ASC(struct step, event),
                                                 KEY_END };
 
-/* Of files whose host marks no step, the steps are the shadows that annotations cast on devices
- * (gpu_user_annotation), from the first begin to the last end of those of one number: each stream has its
- * own. NUMBERS are by name, SKIP by file. */
-static void add_shadows(const struct trace *trace, const int64_t *numbers, const bool *skip,
-                        struct step_list *steps)
+/* Of the steps from FIRST on, those of one file and number are one. */
+static void join_equal_numbers(struct step_list *steps, size_t first)
 {
-    size_t first = steps->count, kept = first;
-    for (event_id e = 0; e < trace->event_count; e++) {
-        uint32_t f = trace->tracks[trace->track[e]].file;
-        if (trace->kind[e] == EVENT_GPU_ANNOTATION && numbers[trace->name[e]] != INT64_MIN && !skip[f] &&
-            trace->files[f].producer != PRODUCER_JAX && trace->files[f].producer != PRODUCER_TENSORFLOW)
-            *VEC_PUSH(steps) = (struct step){
-                f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e, true
-            };
-    }
-    if (first == steps->count)
-        return;
-    struct step_list shadows = { .at = steps->at + first, .count = steps->count - first };
-    SORT(&shadows, by_number_in_file);
+    struct step_list own = { .at = steps->at + first, .count = steps->count - first };
+    size_t kept = first;
+    if (own.count)
+        SORT(&own, by_number_in_file);
     for (size_t i = first; i < steps->count; i++) {
         struct step *last = kept > first ? &steps->at[kept - 1] : NULL, *step = &steps->at[i];
         if (!last || last->file != step->file || last->number != step->number)
@@ -161,6 +150,24 @@ static void add_shadows(const struct trace *trace, const int64_t *numbers, const
             last->end_ns = step->end_ns;
     }
     steps->count = kept;
+}
+
+/* Of files whose host marks no step, the steps are the shadows that annotations cast on devices
+ * (gpu_user_annotation), from the first begin to the last end of those of one number: each stream has its
+ * own. NUMBERS are by name, SKIP by file. */
+static void add_shadows(const struct trace *trace, const int64_t *numbers, const bool *skip,
+                        struct step_list *steps)
+{
+    size_t first = steps->count;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t f = trace->tracks[trace->track[e]].file;
+        if (trace->kind[e] == EVENT_GPU_ANNOTATION && numbers[trace->name[e]] != INT64_MIN && !skip[f] &&
+            trace->files[f].producer != PRODUCER_JAX && trace->files[f].producer != PRODUCER_TENSORFLOW)
+            *VEC_PUSH(steps) = (struct step){
+                f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e, true
+            };
+    }
+    join_equal_numbers(steps, first);
 }
 
 struct step_list *step_list_new(void)
@@ -273,6 +280,54 @@ static const struct derivation step_list_derivation = { step_list_derive };
 const struct step_list *step_list_of(const struct trace *trace)
 {
     return trace_derive(trace, &step_list_derivation);
+}
+
+/* ---- timelines ---- */
+
+static bool track_is_of_timeline(const struct trace *trace, const struct track *track)
+{
+    return track->thread_name != NAME_NONE && track->process_name != NAME_NONE &&
+           strncmp(names_text(trace->texts, track->thread_name), "PP rank ", 8) == 0 &&
+           strncmp(names_text(trace->texts, track->process_name), "DP rank [", 9) == 0;
+}
+
+bool file_is_timeline(const struct trace *trace, uint32_t file)
+{
+    bool any = false;
+    for (track_id t = 0; t < trace->track_count; t++) {
+        if (trace->tracks[t].file != file || !trace->tracks[t].event_count)
+            continue;
+        if (!track_is_of_timeline(trace, &trace->tracks[t]))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static void *derive_of_timelines(const struct trace *trace)
+{
+    struct step_list *steps = step_list_new();
+    struct arg_scan numbers = arg_scan_of(trace, ARG_STEP);
+    int64_t number;
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        const struct trace_file *file = &trace->files[f];
+        bool is_timeline = file_is_timeline(trace, f);
+        for (event_id e = file->first_event; is_timeline && e < file->first_event + file->event_count; e++)
+            if (arg_scan_get(&numbers, e, &number))
+                *VEC_PUSH(steps) =
+                    (struct step){ f, number, trace_start_ns(trace, e), trace_end_ns(trace, e), e };
+    }
+    join_equal_numbers(steps, 0);
+    for (size_t i = 0; i < steps->count; i++)
+        steps->at[i].name = arena_printf(arena_of(steps), "step %" PRId64, steps->at[i].number);
+    SORT(steps, by_file_start_event);
+    return steps;
+}
+
+const struct step_list *step_list_of_timelines(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive_of_timelines };
+    return trace_derive(trace, &derivation);
 }
 
 bool step_list_has_marks(const struct trace *trace)

@@ -20,6 +20,13 @@ struct step_list *step_list_new(void);
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct step_list *step_list_of(const struct trace *trace);
 
+/* Is FILE a timeline, or the part of one that is a rank: slices of operations that carry the number of their step? */
+bool file_is_timeline(const struct trace *trace, uint32_t file);
+
+/* The steps of timelines, each from the first begin to the last end of the slices of its number; reads ARG_STEP. They are samples of a
+ * run, without what ran between them, so no other list has them: how many steps a time has cannot be told. Borrowed; as step_list_of. */
+const struct step_list *step_list_of_timelines(const struct trace *trace);
+
 /* Is a name of TRACE that of a marked step? Without one, steps can only be inferred. */
 bool step_list_has_marks(const struct trace *trace);
 

@@ -187,7 +187,7 @@ static void gather_names(struct facts *facts, const struct trace *trace, const s
 /* ---- files ---- */
 
 const struct trace_wants gather_wants = {
-    .args = HOST_WAITS_WANTS | COLLECTIVES_WANTS | MEMORY_RECORDS_WANTS,
+    .args = HOST_WAITS_WANTS | COLLECTIVES_WANTS | MEMORY_RECORDS_WANTS | WANT(STEP),
 };
 
 struct gathering {
@@ -369,10 +369,11 @@ static void add_device(struct gathering *gathering, uint32_t index)
 
 /* ---- steps ---- */
 
-/* The steps of torch.profiler; a file without any is one. New; free with arena_free. */
+/* The steps of torch.profiler, or of timelines; a file without any is one. New; free with arena_free. */
 static struct step_list *find_ranges(const struct trace *trace)
 {
     const struct step_list *marked = step_list_of(trace);
+    marked = marked->count ? marked : step_list_of_timelines(trace);
     struct step_list *ranges = step_list_new();
     size_t at = 0;
     for (uint32_t file = 0; file < trace->file_count; file++) {

@@ -232,12 +232,20 @@ static void append_turns(const struct fleet *fleet, const char *subject, struct 
         buffer_printf(out, ", whose %s takes longer", cause);
 }
 
+/* Without marked steps each recording is one. */
+static bool has_marked_steps(const struct fleet *fleet)
+{
+    return ANY(i, fleet->steps.count, fleet->steps.at[i].step != FACTS_MISSING);
+}
+
 static void append_who(const struct fleet *fleet, struct buffer *out)
 {
     const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
     const char *nobody = fleet->job.missing_count ? "none of these ranks" : "no rank";
     if (fleet->meetings.count == 0) {
         buffer_puts(out, "no collective was found on several ranks, so nobody is known to hold them up");
+        if (fleet->job.ranks > 1 && has_marked_steps(fleet))
+            buffer_puts(out, "; tpa job looks at the pipeline, if they form one");
         return;
     }
     if (fleet->messages && (!row || row->caused_ns == 0 || fleet->blamed_ns == 0)) {
@@ -280,12 +288,6 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         buffer_puts(out, " of the time");
     }
     append_reason(row, false, out);
-}
-
-/* Without marked steps each recording is one. */
-static bool has_marked_steps(const struct fleet *fleet)
-{
-    return ANY(i, fleet->steps.count, fleet->steps.at[i].step != FACTS_MISSING);
 }
 
 static void notice_first(const struct fleet *fleet, struct result *result)

@@ -324,14 +324,24 @@ static void list_shifted_devices(const struct trace *trace, uint32_t number, str
     }
 }
 
+/* How many ranks the job has at least, by their numbers; -1: unknown. Every n-th number is a choice of which ranks to record (one of
+ * each group of tensor ranks), which does not tell how many there are. */
+static int64_t least_world_size(const struct parts *parts)
+{
+    size_t count = parts->ranks.count;
+    int64_t last = rank_parts_number_of(parts, (uint32_t)count - 1),
+            apart = count > 1 ? last / ((int64_t)count - 1) : 1;
+    bool chosen = apart > 1 && ALL(i, count, rank_parts_number_of(parts, (uint32_t)i) == (int64_t)i * apart);
+    return chosen ? -1 : last + 1;
+}
+
 static void describe_part(const struct parts *parts, uint32_t place)
 {
     struct trace_file *file = trace_file_to_change(parts->trace, parts->file + place);
     int64_t number = rank_parts_number_of(parts, place);
     file->rank = number;
-    for (uint32_t i = 0; i < parts->ranks.count; i++)
-        if (file->world_size <= rank_parts_number_of(parts, i))
-            file->world_size = rank_parts_number_of(parts, i) + 1;
+    int64_t least = least_world_size(parts);
+    file->world_size = file->world_size < least ? least : file->world_size;
     list_shifted_devices(parts->trace, parts->file + place, file);
     file->groups.count = 0;
     file->has_all_groups = false;

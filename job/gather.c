@@ -217,7 +217,7 @@ static bool marks_steps(const struct step_list *steps, const struct trace *trace
 
 static enum job_form form_of(const struct trace *trace, const struct gpu_events *gpu, uint32_t file)
 {
-    if (timeline_is(trace, file))
+    if (file_is_timeline(trace, file))
         return JOB_TIMELINE;
     if (ANY(d, gpu->device_count, gpu->devices[d].file == file && gpu->devices[d].count))
         return JOB_OF_DEVICES;

@@ -96,8 +96,7 @@ void recording_add_unmarked(struct recording *of);
 /* messages.c: add its messages, and what follows the last computation of each step. */
 void recording_add_messages(struct recording *of);
 
-/* timeline.c: is FILE the part of a timeline that is a rank? Add its slices. */
-bool timeline_is(const struct trace *trace, uint32_t file);
+/* timeline.c: add its slices. */
 void timeline_add(struct recording *of);
 
 /* coordinates.c: the dimension that a group with DESCRIPTION (NULL: none) is of; JOB_WORLD for all ranks; JOB_NO_DIMENSION. */

@@ -10,26 +10,6 @@
 #include "base/rows.h"
 #include "job/recording.h"
 
-static bool track_is_of_timeline(const struct trace *trace, const struct track *track)
-{
-    return track->thread_name != NAME_NONE && track->process_name != NAME_NONE &&
-           strncmp(names_text(trace->texts, track->thread_name), "PP rank ", 8) == 0 &&
-           strncmp(names_text(trace->texts, track->process_name), "DP rank [", 9) == 0;
-}
-
-bool timeline_is(const struct trace *trace, uint32_t file)
-{
-    bool any = false;
-    for (track_id t = 0; t < trace->track_count; t++) {
-        if (trace->tracks[t].file != file || !trace->tracks[t].event_count)
-            continue;
-        if (!track_is_of_timeline(trace, &trace->tracks[t]))
-            return false;
-        any = true;
-    }
-    return any;
-}
-
 static void add_slice(struct recording *of, event_id e)
 {
     const struct trace *trace = of->trace;

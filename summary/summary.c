@@ -204,7 +204,7 @@ static void gather_one(void *context, size_t input)
     case INPUT_COMM:
         if (trace->file_count > 1 && !selection->names) /* who waits for whom does not depend on names */
             summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
-        if (selection_is_all(selection) && (summary_is_pipeline(summary) || timeline_is(trace, 0)))
+        if (selection_is_all(selection) && (summary_is_pipeline(summary) || file_is_timeline(trace, 0)))
             pipeline_find(summary);
         break;
     case INPUTS: break;

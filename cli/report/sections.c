@@ -187,7 +187,7 @@ static bool fill_pipeline(const struct trace *trace, const struct selection *sel
                           struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    if ((trace->file_count < 2 && !timeline_is(trace, 0)) || !selection_is_all(selection))
+    if ((trace->file_count < 2 && !file_is_timeline(trace, 0)) || !selection_is_all(selection))
         return true;
     content->job = job_of_trace(trace, &(struct ranges){ 0 });
     struct picture *picture = job_picture(content->job);
