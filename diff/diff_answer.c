@@ -40,6 +40,10 @@ static const char *judgement(const struct diff *diff, const struct diff_metric *
         text = "unsure, as there are too few runs and steps";
     else if (finding->verdict == VERDICT_SAME && finding->p < 0.05)
         text = "less than --min-change";
+    else if (finding->verdict == VERDICT_SAME && finding->basis == FINDING_BY_STEPS &&
+             finding->low <= -finding->before)
+        text =
+            arena_printf(texts, "too few steps to tell a change (95 %%: %s)", interval_text(finding, texts));
     else if (finding->verdict == VERDICT_SAME && isfinite(finding->low))
         text = arena_printf(texts, "no significant change%s%s (95 %%: %s)", *between ? " " : "", between,
                             interval_text(finding, texts));

@@ -141,7 +141,7 @@ struct finding finding_of(const struct sampled *sampled, const struct noise *noi
     if (isnan(finding.error))
         return finding;
     double margin = finding.error * run_student_quantile(significant_below / 2, finding.df);
-    finding.low = finding.change - margin;
+    finding.low = fmax(finding.change - margin, -fabs(finding.before)); /* nothing falls below 0 */
     finding.high = finding.change + margin;
     if (finding.error > 0)
         finding.p = 2 * level_student_tail(fabs(finding.change) / finding.error, finding.df);

@@ -61,8 +61,9 @@ struct finding {
     bool present[2];
     enum finding_basis basis;
     double error, df; /* standard error of the change, and its degrees of freedom; NAN and 0: unknown */
-    double low, high; /* 95 % interval of the change; -INFINITY, INFINITY: unknown */
-    double p;         /* two-sided; of rows after Holm's correction; NAN: not tested */
+    double low,
+        high; /* 95 % interval of the change, which is no less than -BEFORE; -INFINITY, INFINITY: unknown */
+    double p; /* two-sided; of rows after Holm's correction; NAN: not tested */
     enum verdict verdict;
 };
 

@@ -37,6 +37,23 @@ static struct finding recorded(double before, double after, const struct noise *
                       noise);
 }
 
+/* Steps of 43 and 45, whose mean has a variance of 1, against one of 225: with a degree of freedom the margin is 12.7 standard errors of
+ * 100 and more, but a step cannot take less than no time. */
+TEST(an_interval_does_not_fall_below_nothing)
+{
+    struct run_level levels[2] = {
+        { .mean = 44, .variance = 1, .independent = 1, .df = 1, .steps = 2 },
+        { .mean = 225, .variance = 400, .independent = 400, .df = 1, .steps = 2 }
+    };
+    struct finding finding = finding_of(&(struct sampled){ .runs = { &levels[0], &levels[1] },
+                                                           .run_count = { 1, 1 },
+                                                           .present = { true, true },
+                                                           .whole = { NAN, NAN } },
+                                        NULL);
+    assert_true(finding.low == -44);
+    assert_true(finding.high > 181 + 12 * 20);
+}
+
 static enum verdict judged(struct finding finding, double min_change)
 {
     finding_judge(&finding, min_change);
