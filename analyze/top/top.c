@@ -176,6 +176,9 @@ static struct top_row row_of(struct top *top, const struct top_rows *rows, const
         forget_calls(&row);
     set_name(top, rows, sums, &row);
     row.scope = row.is_annotation && !row.on_device ? 7 : 0;
+    /* A range on a device spans pauses between kernels: it may be no share of their time. torch's table has one. */
+    if (row.is_annotation && row.self_device_share > 1 && !rows->events->files[row.file].is_torch)
+        row.self_device_share = NAN;
     return row;
 }
 
