@@ -230,6 +230,43 @@ static struct part part_on_host(const struct replay_graph *graph, const struct r
     return part;
 }
 
+/* A collective of a host, an index, that ended in the gap which ends at MOMENT. */
+struct ended_collective {
+    moment_id moment;
+    int64_t end_ns;
+    size_t collective;
+};
+
+static const struct key ended_by_moment[] = { ASC(struct ended_collective, moment), KEY_END };
+static const struct key ended_by_moment_end[] = { ASC(struct ended_collective, moment),
+                                                  ASC(struct ended_collective, end_ns),
+                                                  ASC(struct ended_collective, collective), KEY_END };
+
+/* New, by collective: did another one end later in the same gap? A thread that waits for several in a row goes on after the last: what
+ * other ranks did between them is not part of its way from the first. */
+static bool *find_overtaken(const struct replay_graph *graph, const struct replay_thread *const *busiest)
+{
+    bool *overtaken = mem_zalloc(graph->collectives->count + 1, sizeof *overtaken);
+    VEC_OF(struct ended_collective) ended = { 0 };
+    for (size_t i = 0; i < graph->collectives->count; i++) {
+        const struct collective *one = &graph->collectives->at[i];
+        const struct collective_place *place = &graph->collectives->places[one->place];
+        if (place->device >= 0 || graph->matches->match_of[i] == MATCH_NONE ||
+            !ties_files(graph, &graph->matches->at[graph->matches->match_of[i]]))
+            continue;
+        struct part part = part_on_host(graph, busiest[place->file], one->event);
+        if (part.end != MOMENT_NONE)
+            *VEC_PUSH(&ended) = (struct ended_collective){ part.end, replay_event_end(graph, one->event), i };
+    }
+    if (ended.count)
+        SORT(&ended, ended_by_moment_end);
+    FOR_GROUPS(&ended, ended_by_moment, first, end)
+        for (size_t i = first; i + 1 < end; i++)
+            overtaken[ended.at[i].collective] = true;
+    VEC_FREE(&ended);
+    return overtaken;
+}
+
 static struct part part_on_device(const struct replay_graph *graph, const struct collective *one)
 {
     uint32_t work = work_of(graph, one->place, one->event);
@@ -255,7 +292,7 @@ static void hold_threads(struct graph_maker *maker, moment_id join, const struct
 }
 
 static void add_join(struct graph_maker *maker, const struct collective_match *match,
-                     const struct replay_thread *const *busiest, struct part *parts)
+                     const struct replay_thread *const *busiest, const bool *overtaken, struct part *parts)
 {
     struct replay_graph *graph = maker->graph;
     const size_t *member = graph->matches->member + match->first;
@@ -268,6 +305,7 @@ static void add_join(struct graph_maker *maker, const struct collective_match *m
                                      : part_on_device(graph, one);
         if (parts[i].start == MOMENT_NONE)
             return;
+        parts[i].end = overtaken[member[i]] ? MOMENT_NONE : parts[i].end;
         if (last && parts[i].start_ns <= last->start_ns)
             continue;
         last = &parts[i];
@@ -307,8 +345,9 @@ void graph_add_joins(struct graph_maker *maker)
     const struct replay_thread **busiest = mem_alloc(mem_times(files + 1, sizeof *busiest));
     for (uint32_t f = 0; f < files; f++)
         busiest[f] = busiest_thread(graph, f);
+    bool *overtaken = find_overtaken(graph, busiest);
     for (size_t m = 0; m < most; m++)
         if (ties_files(graph, &graph->matches->at[m]))
-            add_join(maker, &graph->matches->at[m], busiest, parts);
-    EACH(free, busiest, parts);
+            add_join(maker, &graph->matches->at[m], busiest, overtaken, parts);
+    EACH(free, busiest, overtaken, parts);
 }
