@@ -1,12 +1,16 @@
 /*
  * drawn.h - traces for tests, small enough to draw: events one by one, times in nanoseconds.
  *
- *     draw_begin(&gpu_wants);
+ *     static const struct trace_wants *drawn_wants = &gpu_wants;
+ *     ...
  *     draw_host("cpu_op", "aten::mm", 1, 0, 30);            // category, name, thread, start, duration
  *     draw_call("cudaLaunchKernel", 1, 5, 5, 100);          // name, thread, start, duration, correlation
  *     draw_work("kernel", "gemm", 0, 7, 20, 40, 100);       // category, name, device, stream, start, duration, correlation
  *     draw_arg(ARG_BYTES, 64);                              // of the event drawn last
- *     struct trace *trace = draw_end();                     // freed after the test
+ *     gpu_events_of(drawn());                               // the trace, freed after the test
+ *
+ * The first event begins a drawing, which the first use of the trace ends. What is drawn next is another trace; draw_begin
+ * begins one without events, or with other arguments.
  */
 #ifndef TPA_TESTS_DRAWN_H
 #define TPA_TESTS_DRAWN_H
@@ -20,56 +24,100 @@
 
 #define DRAW_NO_CALL INT64_C(-1)
 
-static struct trace_builder *draw_builder;
-static struct trace_chunk *draw_chunk;
+/* What the drawings of this program keep of their events; the program may define it, NULL: no arguments. */
+static const struct trace_wants *drawn_wants;
 
-/* A further file: device 0 of one file is not device 0 of another. */
-__attribute__((unused)) static void draw_file(const char *path)
+static struct trace_builder *draw_builder; /* NULL while nothing is drawn */
+static struct trace_chunk *draw_chunk;     /* of the file that is drawn; NULL before the first */
+static struct trace *drawn_last;
+
+static void draw_end_file(void)
 {
-    if (draw_chunk) {
-        struct tpa_error err = { 0 };
-        if (!trace_builder_append(draw_builder, draw_chunk, &err))
-            abort();
-        trace_chunk_free(draw_chunk);
-    }
+    struct tpa_error err = { 0 };
+    if (draw_chunk && !trace_builder_append(draw_builder, draw_chunk, &err))
+        abort();
+    trace_chunk_free(draw_chunk);
+    draw_chunk = NULL;
+}
+
+static void draw_open_file(const char *path)
+{
+    draw_end_file();
     trace_builder_file(draw_builder, path, "Chrome JSON");
     trace_builder_current_file(draw_builder)->producer = PRODUCER_KINETO;
     draw_chunk = trace_chunk_open(draw_builder);
 }
 
-__attribute__((unused)) static void draw_begin(const struct trace_wants *wants)
+/* After a test that fails before its drawing is used. */
+static void draw_forget(void *unused)
 {
-    draw_builder = trace_builder_open(wants);
+    (void)unused;
+    draw_builder = NULL;
     draw_chunk = NULL;
-    draw_file("drawn.json");
+    drawn_last = NULL;
 }
 
-__attribute__((unused)) static struct trace *draw_end(void)
+/* Begin a drawing that keeps WANTS. */
+static void draw_begin(const struct trace_wants *wants)
 {
-    struct tpa_error err = { 0 };
-    if (!trace_builder_append(draw_builder, draw_chunk, &err))
-        abort();
-    trace_chunk_free(draw_chunk);
-    draw_chunk = NULL;
-    return scratch_trace(trace_builder_finish(draw_builder));
+    draw_builder = trace_builder_open(wants ? wants : &(const struct trace_wants){ 0 });
+    arena_defer(&unit_scratch, draw_forget, &draw_builder);
+    draw_open_file("drawn.json");
 }
 
-static void draw_on_track(struct track_key track, const char *category, const char *name, int64_t start_ns,
-                          int64_t dur_ns)
+static struct trace_builder *draw_builder_now(void)
 {
-    trace_chunk_event(draw_chunk,
-                      &(struct chunk_event){
-                          .phase = 'X',
-                          .start_ns = start_ns,
-                          .dur_ns = dur_ns,
-                          .name = trace_chunk_name(draw_chunk, name, strlen(name)),
-                          .track = trace_chunk_track(draw_chunk, &track),
-                          .category = trace_chunk_category(draw_chunk, category, strlen(category)),
-                      });
+    if (!draw_builder)
+        draw_begin(drawn_wants);
+    return draw_builder;
 }
 
-__attribute__((unused)) static void draw_event(const char *category, const char *name, int64_t pid,
-                                               int64_t tid, int64_t start_ns, int64_t dur_ns)
+/* What the file that is drawn has of events. */
+static struct trace_chunk *draw_chunk_now(void)
+{
+    draw_builder_now();
+    return draw_chunk;
+}
+
+static inline struct trace_file *drawn_file(void)
+{
+    return trace_builder_current_file(draw_builder_now());
+}
+
+/* A further file: device 0 of one file is not device 0 of another. */
+static inline void draw_file(const char *path)
+{
+    draw_builder_now();
+    draw_open_file(path);
+}
+
+/* The trace that was drawn last. */
+static inline struct trace *drawn(void)
+{
+    if (draw_builder) {
+        draw_end_file();
+        drawn_last = scratch_trace(trace_builder_finish(draw_builder));
+        draw_builder = NULL;
+    }
+    return drawn_last;
+}
+
+static inline void draw_on_track(struct track_key track, const char *category, const char *name,
+                                 int64_t start_ns, int64_t dur_ns)
+{
+    struct trace_chunk *chunk = draw_chunk_now();
+    trace_chunk_event(chunk, &(struct chunk_event){
+                                 .phase = 'X',
+                                 .start_ns = start_ns,
+                                 .dur_ns = dur_ns,
+                                 .name = trace_chunk_name(chunk, name, strlen(name)),
+                                 .track = trace_chunk_track(chunk, &track),
+                                 .category = trace_chunk_category(chunk, category, strlen(category)),
+                             });
+}
+
+static inline void draw_event(const char *category, const char *name, int64_t pid, int64_t tid,
+                              int64_t start_ns, int64_t dur_ns)
 {
     draw_on_track((struct track_key){ .pid = pid, .tid = tid }, category, name, start_ns, dur_ns);
 }
@@ -97,15 +145,16 @@ enum { DRAW_PROCESS = 100 }; /* of the host; its thread of the same number is th
 static inline void draw_memory(int64_t at_ns, int64_t type, int64_t device, int64_t address, int64_t bytes,
                                int64_t total)
 {
-    trace_chunk_event(draw_chunk, &(struct chunk_event){
-                                      .phase = 'i',
-                                      .start_ns = at_ns,
-                                      .dur_ns = -1,
-                                      .name = trace_chunk_name(draw_chunk, "[memory]", 8),
-                                      .track = trace_chunk_track(
-                                          draw_chunk, &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
-                                      .category = trace_chunk_category(draw_chunk, "cpu_instant_event", 17),
-                                  });
+    struct track_key track = { .pid = DRAW_PROCESS, .tid = 1 };
+    struct trace_chunk *chunk = draw_chunk_now();
+    trace_chunk_event(chunk, &(struct chunk_event){
+                                 .phase = 'i',
+                                 .start_ns = at_ns,
+                                 .dur_ns = -1,
+                                 .name = trace_chunk_name(chunk, "[memory]", 8),
+                                 .track = trace_chunk_track(chunk, &track),
+                                 .category = trace_chunk_category(chunk, "cpu_instant_event", 17),
+                             });
     draw_arg(ARG_DEVICE_TYPE, type);
     draw_arg(ARG_DEVICE_ID, device);
     draw_arg(ARG_BYTES, bytes);
@@ -115,22 +164,21 @@ static inline void draw_memory(int64_t at_ns, int64_t type, int64_t device, int6
         draw_arg(ARG_TOTAL_ALLOCATED, total);
 }
 
-__attribute__((unused)) static void draw_host(const char *category, const char *name, int64_t thread,
-                                              int64_t start_ns, int64_t dur_ns)
+static inline void draw_host(const char *category, const char *name, int64_t thread, int64_t start_ns,
+                             int64_t dur_ns)
 {
     draw_event(category, name, DRAW_PROCESS, thread, start_ns, dur_ns);
 }
 
-__attribute__((unused)) static void draw_call(const char *name, int64_t thread, int64_t start_ns,
-                                              int64_t dur_ns, int64_t correlation)
+static inline void draw_call(const char *name, int64_t thread, int64_t start_ns, int64_t dur_ns,
+                             int64_t correlation)
 {
     draw_event("cuda_runtime", name, DRAW_PROCESS, thread, start_ns, dur_ns);
     draw_arg(ARG_CORRELATION, correlation);
 }
 
-__attribute__((unused)) static void draw_work(const char *category, const char *name, int64_t device,
-                                              int64_t stream, int64_t start_ns, int64_t dur_ns,
-                                              int64_t correlation)
+static inline void draw_work(const char *category, const char *name, int64_t device, int64_t stream,
+                             int64_t start_ns, int64_t dur_ns, int64_t correlation)
 {
     draw_event(category, name, device, stream, start_ns, dur_ns);
     draw_arg(ARG_DEVICE, device);

@@ -1,11 +1,8 @@
 /*
  * summarized.h - for tests of the summary: what is drawn with drawn.h, answered.
  *
- *     draw_begin(&summary_wants);
  *     draw_call_us("cudaLaunchKernel", 0, 10, 1);
- *     trace = draw_end();
  *     answer();                                  // RESULT holds the tables
- *     release();
  */
 #ifndef TPA_TESTS_UNIT_SUMMARIZED_H
 #define TPA_TESTS_UNIT_SUMMARIZED_H
@@ -13,39 +10,36 @@
 #include "summary/summary.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &summary_wants;
+
 static struct result *result;
 
-__attribute__((unused)) static void answer_by(enum summary_by by)
+static inline void answer_by(enum summary_by by)
 {
     struct tpa_error err = { 0 };
-    const struct selection *selection = selection_all(trace);
     result = scratch_result(result_open("tpa.summary/1"));
-    assert_true(summary_add_tables(trace, selection, by, result, &err));
+    assert_true(summary_add_tables(drawn(), selection_all(drawn()), by, result, &err));
 }
 
-__attribute__((unused)) static void answer(void)
+static inline void answer(void)
 {
     answer_by(SUMMARY_BY_ALL);
 }
 
-__attribute__((unused)) static void release(void) {}
-
-__attribute__((unused)) static void draw_call_us(const char *name, int64_t start_us, int64_t dur_us,
-                                                 int64_t correlation)
+static inline void draw_call_us(const char *name, int64_t start_us, int64_t dur_us, int64_t correlation)
 {
     draw_call(name, 1, 1000 * start_us, 1000 * dur_us, correlation);
 }
 
-__attribute__((unused)) static void draw_work_us(const char *category, const char *name, int64_t start_us,
-                                                 int64_t dur_us, int64_t correlation)
+static inline void draw_work_us(const char *category, const char *name, int64_t start_us, int64_t dur_us,
+                                int64_t correlation)
 {
     draw_work(category, name, 0, 7, 1000 * start_us, 1000 * dur_us, correlation);
 }
 
-__attribute__((unused)) static void draw_device(int64_t memory)
+static inline void draw_device(int64_t memory)
 {
-    *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
+    *VEC_PUSH(&drawn_file()->devices) =
         (struct trace_device){ .name = "V100", .total_memory = memory, .compute_major = 7 };
 }
 

@@ -6,6 +6,8 @@
 #include "tests/unit/drawn.h"
 #include <stdio.h>
 
+static const struct trace_wants *drawn_wants = &gaps_wants;
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- patterns ---- */
@@ -103,7 +105,6 @@ static void check_sum(const struct account_rank *of)
  */
 TEST(loading_before_the_first_work_is_loading)
 {
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 3; i++) {
         int64_t at = 100 * i;
         draw_step(i, at, i < 2 ? 100 : 60);
@@ -112,8 +113,7 @@ TEST(loading_before_the_first_work_is_loading)
         draw_call("cudaLaunchKernel", 1, at + 50, 2, 10 * i + 1);
         draw_work("kernel", "gemm", 0, 7, at + 55, 45, 10 * i + 1);
     }
-    struct trace *trace = draw_end();
-    const struct account_rank *all = &account_of(trace)->all;
+    const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->total_ns, 200);
     assert_int_equal(all->part_ns[ACCOUNT_IDLE + GAP_DATA_LOADING], 80);
     assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 90);
@@ -129,7 +129,6 @@ TEST(a_lost_step_takes_its_period_along)
     static const int lost[] = { -1, 7, 5 };
     for (size_t k = 0; k < COUNT(lost); k++) {
         int64_t at = 0;
-        draw_begin(&gaps_wants);
         for (int i = 0; i < 12; i++) {
             int64_t dur_ns = i % 3 == 2 ? 400 : 100;
             if (i != lost[k]) {
@@ -138,8 +137,7 @@ TEST(a_lost_step_takes_its_period_along)
             }
             at += dur_ns;
         }
-        struct trace *trace = draw_end();
-        const struct account_rank *all = &account_of(trace)->all;
+        const struct account_rank *all = &account_of(drawn())->all;
         struct buffer text = { 0 };
         account_describe_pattern(all, &text);
         assert_int_equal(all->period, 3);
@@ -174,7 +172,6 @@ TEST(a_lost_step_takes_its_period_along)
  */
 TEST(steps_of_a_host_that_waits)
 {
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 4; i++) {
         int64_t at = 100 * i;
         draw_step(i, at, i < 3 ? 100 : 60);
@@ -185,8 +182,7 @@ TEST(steps_of_a_host_that_waits)
         if (i < 3)
             draw_call("cudaStreamSynchronize", 1, at + 30, 50, 10 * i + 3);
     }
-    struct trace *trace = draw_end();
-    const struct account *account = account_of(trace);
+    const struct account *account = account_of(drawn());
     const struct account_rank *all = &account->all;
     assert_int_equal(account->count, 1);
     assert_int_equal(all->count, 3);
@@ -210,14 +206,12 @@ TEST(steps_of_a_host_that_waits)
  */
 TEST(devices_that_fall_behind_are_how_fast_the_job_is)
 {
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 5; i++) {
         draw_step(i, 10 * i, 10);
         draw_call("cudaLaunchKernel", 1, 10 * i + 2, 2, i + 1);
         draw_work("kernel", "gemm", 0, 7, 12 + 30 * i, 28, i + 1);
     }
-    struct trace *trace = draw_end();
-    const struct account_rank *all = &account_of(trace)->all;
+    const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->limit, LIMIT_DEVICES);
     assert_int_equal(all->count, 4);
     assert_int_equal(all->step_ns, 30);
@@ -233,7 +227,6 @@ TEST(devices_that_fall_behind_are_how_fast_the_job_is)
 TEST(a_long_step_of_the_host_counts_where_devices_fall_behind)
 {
     int64_t at = 0, free = 12;
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 9; i++) {
         int64_t length = i == 5 ? 25 : 10, work = i % 2 ? 40 : 20;
         draw_step(i, at, length);
@@ -242,8 +235,7 @@ TEST(a_long_step_of_the_host_counts_where_devices_fall_behind)
         at += length;
         free += work;
     }
-    struct trace *trace = draw_end();
-    const struct account_rank *all = &account_of(trace)->all;
+    const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->limit, LIMIT_DEVICES);
     assert_int_equal(all->singular, INT64_MIN);
     assert_int_equal(all->count, 8);
@@ -259,15 +251,13 @@ TEST(a_long_step_of_the_host_counts_where_devices_fall_behind)
 TEST(a_pause_of_the_host_is_singular_on_devices_too)
 {
     int64_t at = 0;
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 8; i++) {
         draw_step(i, at, i == 3 ? 30 : 10);
         draw_call("cudaLaunchKernel", 1, at + 1, 1, i + 1);
         draw_work("kernel", "gemm", 0, 7, at + 3, 8, i + 1);
         at += i == 3 ? 30 : 10;
     }
-    struct trace *trace = draw_end();
-    const struct account_rank *all = &account_of(trace)->all;
+    const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->limit, LIMIT_HOST);
     assert_int_equal(all->singular, 3);
     assert_int_equal(all->singular_ns, 30);
@@ -283,14 +273,12 @@ TEST(a_pause_of_the_host_is_singular_on_devices_too)
 TEST(the_only_step_leaves_out_what_was_launched_before)
 {
     for (int devices = 0; devices < 2; devices++) {
-        draw_begin(&gaps_wants);
         draw_step(7, 0, 100);
         draw_call("cudaDeviceSynchronize", 1, 2, 38, 1);
         draw_work("kernel", "gemm", 0, 7, 1, 39, 99);
         draw_call("cudaLaunchKernel", 1, 42, 2, 2);
         draw_work("kernel", "gemm", 0, 7, 45, devices ? 80 : 40, 2);
-        struct trace *trace = draw_end();
-        const struct account_rank *all = &account_of(trace)->all;
+        const struct account_rank *all = &account_of(drawn())->all;
         assert_int_equal(all->count, 1);
         assert_int_equal(all->limit, devices ? LIMIT_DEVICES : LIMIT_HOST);
         assert_int_equal(all->step_ns, devices ? 125 - 40 : 100 - 38);
@@ -302,14 +290,12 @@ TEST(the_only_step_leaves_out_what_was_launched_before)
 /* Steps of 100, whose kernels of 60 begin as they end: the last at 300, so that the parts are those of the time up to 360. */
 TEST(the_parts_of_a_few_steps_hold_their_work)
 {
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 3; i++) {
         draw_step(i, 100 * i, i < 2 ? 100 : 98);
         draw_call("cudaLaunchKernel", 1, 100 * i + 95, 2, i + 1);
         draw_work("kernel", "gemm", 0, 7, 100 * (i + 1), 60, i + 1);
     }
-    struct trace *trace = draw_end();
-    const struct account_rank *all = &account_of(trace)->all;
+    const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->limit, LIMIT_HOST);
     assert_int_equal(all->step_ns, 99);
     assert_int_equal(all->count, 3);
@@ -320,24 +306,21 @@ TEST(the_parts_of_a_few_steps_hold_their_work)
 /* The same where the calls of half the work are not in the file: which work of a step is its last is not known. */
 TEST(steps_whose_work_is_not_known_are_those_of_the_host)
 {
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 5; i++) {
         draw_step(i, 10 * i, 10);
         draw_call("cudaLaunchKernel", 1, 10 * i + 2, 2, i + 1);
         draw_work("kernel", "gemm", 0, 7, 12 + 30 * i, 14, i + 1);
         draw_work("kernel", "gemm", 0, 7, 26 + 30 * i, 14, 100 + i);
     }
-    struct trace *trace = draw_end();
-    assert_int_equal(trace->files[0].lost.callless, 5);
-    assert_int_equal(account_of(trace)->all.limit, LIMIT_HOST);
-    assert_int_equal(account_of(trace)->all.step_ns, 10);
+    assert_int_equal(drawn()->files[0].lost.callless, 5);
+    assert_int_equal(account_of(drawn())->all.limit, LIMIT_HOST);
+    assert_int_equal(account_of(drawn())->all.step_ns, 10);
 }
 
 /* Steps of 100, every third of 400 as it runs eval: 8 and the last, not as long as any. The last two whole periods: 2 * 600 / 6. */
 TEST(steps_that_differ_by_plan_count_in_whole_periods)
 {
     int64_t at = 0;
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 9; i++) {
         int64_t length = i == 8 ? 50 : i % 3 == 1 ? 400 : 100;
         draw_step(i, at, length);
@@ -346,8 +329,7 @@ TEST(steps_that_differ_by_plan_count_in_whole_periods)
             draw_host("user_annotation", "eval", 1, at + 50, 300);
         at += length;
     }
-    struct trace *trace = draw_end();
-    const struct account *account = account_of(trace);
+    const struct account *account = account_of(drawn());
     const struct account_rank *all = &account->all;
     assert_int_equal(all->period, 3);
     assert_int_equal(all->count, 6);
@@ -369,7 +351,6 @@ TEST(steps_that_differ_by_plan_count_in_whole_periods)
 static struct trace *draw_one_long_step(int number, const char *does)
 {
     int64_t at = 0;
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 7; i++) {
         int64_t length = i == number ? 700 : 100;
         draw_step(i, at, length);
@@ -378,7 +359,7 @@ static struct trace *draw_one_long_step(int number, const char *does)
             draw_host("user_annotation", does, 1, at + 50, 600);
         at += length;
     }
-    return draw_end();
+    return drawn();
 }
 
 TEST(a_step_that_is_long_for_no_reason_is_left_out)
@@ -417,23 +398,18 @@ TEST(a_first_step_that_compiles_is_left_out)
 TEST(steps_between_which_others_ran_end_with_their_own_range)
 {
     static const int recorded[] = { 0, 1, 2, 5, 6, 9 };
-    draw_begin(&gaps_wants);
     for (size_t i = 0; i < COUNT(recorded); i++)
         draw_step(recorded[i], 100 * recorded[i], 100);
-    struct trace *trace = draw_end();
-    assert_int_equal(account_of(trace)->all.count, 6);
-    assert_int_equal(account_of(trace)->all.step_ns, 100);
-    draw_begin(&gaps_wants);
+    assert_int_equal(account_of(drawn())->all.count, 6);
+    assert_int_equal(account_of(drawn())->all.step_ns, 100);
     for (int i = 0; i < 6; i++)
         draw_step(10 * i, 120 * i, 100);
-    trace = draw_end();
-    assert_int_equal(account_of(trace)->all.step_ns, 120);
+    assert_int_equal(account_of(drawn())->all.step_ns, 120);
 }
 
 /* Twelve steps on the host, of which every fourth is long; the first three launch work that takes devices far longer: two steps. */
 TEST(fewer_device_steps_than_a_period_have_none)
 {
-    draw_begin(&gaps_wants);
     for (int i = 0; i < 12; i++) {
         int64_t at = 100 * i + 80 * (i / 4);
         draw_step(i, at, i % 4 == 3 ? 180 : 100);
@@ -442,8 +418,7 @@ TEST(fewer_device_steps_than_a_period_have_none)
         draw_call("cudaLaunchKernel", 1, at + 10, 2, i + 1);
         draw_work("kernel", "gemm", 0, 7, i < 2 ? 20 + 1000 * i : 4020, i == 0 ? 1000 : 3000, i + 1);
     }
-    struct trace *trace = draw_end();
-    const struct account_rank *all = &account_of(trace)->all;
+    const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->limit, LIMIT_DEVICES);
     assert_int_equal(all->period, 1);
 }
@@ -466,7 +441,6 @@ TEST(one_step_far_longer_than_uneven_ones_is_named)
     static const int64_t lengths_us[] = { 900, 30, 10, 20 };
     struct buffer text = { 0 };
     int64_t us = 0;
-    draw_begin(&gaps_wants);
     for (int n = 0; n < 4; n++) {
         char name[32];
         snprintf(name, sizeof name, "ProfilerStep#%d", n);
@@ -474,8 +448,7 @@ TEST(one_step_far_longer_than_uneven_ones_is_named)
         draw_host("cpu_op", "aten::mm", 1, 1000 * us, 1000 * lengths_us[n] - 1000);
         us += lengths_us[n];
     }
-    struct trace *trace = draw_end();
-    const struct account_rank *all = &account_of(trace)->all;
+    const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->once, 0);
     assert_int_equal(all->once_without_ns, 20000);
     account_describe_pattern(all, &text);
@@ -495,7 +468,6 @@ TEST(of_two_steps_the_first_may_warm_up)
         size_t count;
     } cases[] = { { { 900, 30 }, false, 2 }, { { 900, 30 }, true, 1 }, { { 30, 900 }, false, 1 } };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        draw_begin(&gaps_wants);
         for (int n = 0; n < 2; n++) {
             int64_t ns = n ? 1000 * cases[i].us[0] : 0;
             draw_step(n, ns, 1000 * cases[i].us[n]);
@@ -505,8 +477,7 @@ TEST(of_two_steps_the_first_may_warm_up)
             draw_call("cudaLaunchKernel", 1, ns + 11000, 1000, n + 1);
             draw_work("kernel", "gemm", 0, 7, ns + 12000, 1000, n + 1);
         }
-        struct trace *trace = draw_end();
-        const struct account_rank *all = &account_of(trace)->all;
+        const struct account_rank *all = &account_of(drawn())->all;
         assert_int_equal(all->count, cases[i].count);
         assert_int_equal(all->step_ns, cases[i].count == 2 ? 465000 : 1000 * cases[i].us[0]);
         check_sum(all);
@@ -522,11 +493,9 @@ TEST(of_two_steps_the_first_may_warm_up)
 
 TEST(a_recording_without_steps_is_one)
 {
-    draw_begin(&gaps_wants);
     draw_host("cpu_op", "aten::mm", 1, 100, 40);
     draw_host("cpu_op", "aten::add", 1, 150, 50);
-    struct trace *trace = draw_end();
-    const struct account *account = account_of(trace);
+    const struct account *account = account_of(drawn());
     assert_false(account->has_steps);
     assert_int_equal(account->all.step_ns, 100);
     assert_int_equal(account->all.part_ns[ACCOUNT_HOST_OPERATORS], 90);
@@ -537,18 +506,16 @@ TEST(a_recording_without_steps_is_one)
 /* Rank 1 takes 120 for a step, rank 0 100: the job takes 120. */
 TEST(the_slowest_rank_is_how_fast_a_job_is)
 {
-    draw_begin(&gaps_wants);
     for (int rank = 0; rank < 2; rank++) {
         if (rank)
             draw_file("other.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         for (int i = 0; i < 3; i++) {
             draw_step(i, (100 + 20 * rank) * i, 100 + 20 * rank);
             draw_host("cpu_op", "aten::mm", 1, (100 + 20 * rank) * i + 10, 30);
         }
     }
-    struct trace *trace = draw_end();
-    const struct account *account = account_of(trace);
+    const struct account *account = account_of(drawn());
     assert_int_equal(account->count, 2);
     assert_int_equal(account_rank_of(account, 0)->step_ns, 100);
     assert_int_equal(account->all.step_ns, 120);

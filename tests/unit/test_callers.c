@@ -3,6 +3,8 @@
 #include "tests/unit/drawn.h"
 #include <stdio.h>
 
+static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = CALLERS_WANTS };
+
 static const char torch_frame[] =
     "/env/lib/python3.11/site-packages/torch/autograd/profiler.py(614): __enter__";
 
@@ -37,20 +39,18 @@ TEST(a_line_is_the_users)
     snprintf(stack, sizeof stack,
              "%s;/env/lib/python3.11/contextlib.py(81): inner;train.py(42): <module>;main.py(1): f",
              torch_frame);
-    draw_begin(&(struct trace_wants){ .args = CALLERS_WANTS });
     draw_host("cpu_op", "ProfilerStep#7", 1, 0, 100);
     draw_text(ARG_CALL_STACK, torch_frame);
     draw_host("cpu_op", "next", 1, 10, 40);
     draw_text(ARG_CALL_STACK, stack);
     draw_host("cuda_runtime", "cudaMalloc", 1, 20, 10);
     draw_host("cpu_op", "bare", 1, 60, 10);
-    struct trace *trace = draw_end();
 
-    assert_line(trace, "next", "train.py(42): <module>");
-    assert_line(trace, "cudaMalloc", "train.py(42): <module>");
-    assert_line(trace, "bare", torch_frame);
-    event_id next = named(trace, "next");
-    struct callers *callers = scratch(callers_open(trace, &next, 1));
+    assert_line(drawn(), "next", "train.py(42): <module>");
+    assert_line(drawn(), "cudaMalloc", "train.py(42): <module>");
+    assert_line(drawn(), "bare", torch_frame);
+    event_id next = named(drawn(), "next");
+    struct callers *callers = scratch(callers_open(drawn(), &next, 1));
     assert_int_equal(callers_operator(callers, next), EVENT_NONE);
 }
 

@@ -41,14 +41,12 @@ static struct calltree *nested(const struct trace *trace)
  */
 TEST(events_nest_by_time_whatever_their_order)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "d", 1, 3, 3);
     draw_host("cpu_op", "c", 1, 11, 6);
     draw_host("cpu_op", "e", 1, 26, 3);
     draw_host("cpu_op", "a", 1, 0, 25);
     draw_host("cpu_op", "b", 1, 1, 9);
-    struct trace *trace = draw_end();
-    struct calltree *tree = scratch(nested(trace));
+    struct calltree *tree = scratch(nested(drawn()));
     assert_int_equal(tree->count, 5);
     assert_int_equal(tree->thread_count, 1);
     assert_string_equal(caller(tree, "a"), "-");
@@ -69,13 +67,11 @@ TEST(events_nest_by_time_whatever_their_order)
  */
 TEST(a_child_may_end_with_its_parent_but_not_start_at_its_end)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "a", 1, 0, 10);
     draw_host("cpu_op", "end", 1, 5, 5);
     draw_host("cpu_op", "next", 1, 10, 5);
     draw_host("cpu_op", "point", 1, 10, 0);
-    struct trace *trace = draw_end();
-    struct calltree *tree = scratch(nested(trace));
+    struct calltree *tree = scratch(nested(drawn()));
     assert_string_equal(caller(tree, "end"), "a");
     assert_string_equal(caller(tree, "next"), "-");
     assert_string_equal(caller(tree, "point"), "next");
@@ -92,15 +88,13 @@ TEST(a_child_may_end_with_its_parent_but_not_start_at_its_end)
  */
 TEST(what_only_overlaps_closes_the_call_it_leaves)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "a", 1, 0, 20);
     draw_host("cpu_op", "b", 1, 1, 4);
     draw_host("cpu_op", "c", 1, 4, 8);
     draw_host("cpu_op", "d", 1, 4, 1);
     draw_host("cpu_op", "e", 1, 16, 9);
     draw_host("cpu_op", "f", 1, 17, 2);
-    struct trace *trace = draw_end();
-    struct calltree *tree = scratch(nested(trace));
+    struct calltree *tree = scratch(nested(drawn()));
     assert_string_equal(caller(tree, "b"), "a");
     assert_string_equal(caller(tree, "c"), "a");
     assert_string_equal(caller(tree, "d"), "c");
@@ -112,12 +106,10 @@ TEST(what_only_overlaps_closes_the_call_it_leaves)
 /* Equal intervals nest in order of the file, and the longer of two that start together is the parent. */
 TEST(of_equal_events_the_first_is_the_parent)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "short", 1, 0, 4);
     draw_host("cpu_op", "first", 1, 0, 9);
     draw_host("cpu_op", "second", 1, 0, 9);
-    struct trace *trace = draw_end();
-    struct calltree *tree = scratch(nested(trace));
+    struct calltree *tree = scratch(nested(drawn()));
     assert_string_equal(caller(tree, "first"), "-");
     assert_string_equal(caller(tree, "second"), "first");
     assert_string_equal(caller(tree, "short"), "second");
@@ -130,14 +122,12 @@ TEST(of_equal_events_the_first_is_the_parent)
  */
 TEST(moved_events_nest_on_their_new_thread)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "a", 1, 0, 20);
     draw_host("cpu_op", "x", 2, 0, 10);
     draw_host("cuda_runtime", "call", 2, 2, 6);
     draw_host("cuda_runtime", "lost", 2, 1, 1);
-    struct trace *trace = draw_end();
-    struct calltree *tree = scratch(calltree_open(trace, takes_all, NULL));
-    struct calltree_move moves[] = { { 2, trace->track[0] }, { 3, 77 } };
+    struct calltree *tree = scratch(calltree_open(drawn(), takes_all, NULL));
+    struct calltree_move moves[] = { { 2, drawn()->track[0] }, { 3, 77 } };
     calltree_move(tree, moves, 2);
     calltree_nest(tree);
     assert_int_equal(tree->count, 4);
@@ -160,15 +150,13 @@ TEST(moved_events_nest_on_their_new_thread)
  */
 TEST(an_only_child_of_the_same_name_is_folded)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "to", 1, 0, 25);
     draw_host("cpu_op", "to", 1, 1, 23);
     draw_host("cpu_op", "to", 1, 2, 20);
     draw_host("cpu_op", "copy", 1, 3, 5);
     draw_host("cpu_op", "copy", 1, 10, 5);
-    struct trace *trace = draw_end();
-    struct calltree *tree = scratch(nested(trace));
-    uint8_t *folded = scratch_heap(calltree_fold(tree, same_name, trace));
+    struct calltree *tree = scratch(nested(drawn()));
+    uint8_t *folded = scratch_heap(calltree_fold(tree, same_name, drawn()));
     /* Kernels of the innermost of the three are the call's; those of the other two are nobody's. */
     assert_int_equal(folded[0], NODE_KERNELS_GONE);
     assert_int_equal(folded[1], NODE_FOLDED | NODE_KERNELS_GONE);
@@ -183,15 +171,13 @@ TEST(an_only_child_of_the_same_name_is_folded)
 TEST(random_events_get_the_parents_a_slow_search_finds)
 {
     enum { COUNT = 700 };
-    draw_begin(&(struct trace_wants){ .args = 0 });
     uint32_t seed = 7;
     for (int i = 0; i < COUNT; i++) {
         seed = seed * 1664525 + 1013904223;
         int64_t start = seed >> 22, length = seed >> 8 & 127;
         draw_host("cpu_op", "op", 1 + (i % 3), start, length);
     }
-    struct trace *trace = draw_end();
-    struct calltree *tree = scratch(nested(trace));
+    struct calltree *tree = scratch(nested(drawn()));
     assert_int_equal(tree->count, COUNT);
     for (size_t t = 0; t < tree->thread_count; t++) {
         node_id first = tree->threads[t].first;
@@ -199,10 +185,10 @@ TEST(random_events_get_the_parents_a_slow_search_finds)
             event_id e = tree->event[n];
             if (n > first) {
                 event_id before = tree->event[n - 1];
-                assert_true(trace_start_ns(trace, before) < trace_start_ns(trace, e) ||
-                            (trace_start_ns(trace, before) == trace_start_ns(trace, e) &&
-                             (trace_dur_ns(trace, before) > trace_dur_ns(trace, e) ||
-                              (trace_dur_ns(trace, before) == trace_dur_ns(trace, e) && before < e))));
+                assert_true(trace_start_ns(drawn(), before) < trace_start_ns(drawn(), e) ||
+                            (trace_start_ns(drawn(), before) == trace_start_ns(drawn(), e) &&
+                             (trace_dur_ns(drawn(), before) > trace_dur_ns(drawn(), e) ||
+                              (trace_dur_ns(drawn(), before) == trace_dur_ns(drawn(), e) && before < e))));
             }
             /* An earlier node is on the stack when no node since has closed it. */
             node_id found = NODE_NONE;
@@ -210,8 +196,8 @@ TEST(random_events_get_the_parents_a_slow_search_finds)
                 bool open = true;
                 for (node_id q = p + 1; q <= n && open; q++) {
                     event_id by = tree->event[q];
-                    open = trace_start_ns(trace, by) < trace_end_ns(trace, tree->event[p]) &&
-                           trace_end_ns(trace, by) <= trace_end_ns(trace, tree->event[p]);
+                    open = trace_start_ns(drawn(), by) < trace_end_ns(drawn(), tree->event[p]) &&
+                           trace_end_ns(drawn(), by) <= trace_end_ns(drawn(), tree->event[p]);
                 }
                 if (open)
                     found = p;
@@ -224,14 +210,12 @@ TEST(random_events_get_the_parents_a_slow_search_finds)
 /* Nested up to 400 deep, in each of several threads: the same as one step after the other. */
 TEST(what_is_around_is_found_by_skips)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     uint32_t seed = 11;
     for (int i = 0; i < 900; i++) {
         seed = seed * 1664525 + 1013904223;
         draw_host("cpu_op", "op", 1 + (i % 2), i, i % 400 < 380 ? 2000 - 2 * i : (int64_t)(seed >> 26));
     }
-    struct trace *trace = draw_end();
-    struct calltree *tree = scratch(nested(trace));
+    struct calltree *tree = scratch(nested(drawn()));
     node_id *skips = calltree_skips(tree);
     size_t deepest = 0;
     for (node_id n = 0; n < tree->count; n++) {
@@ -244,7 +228,7 @@ TEST(what_is_around_is_found_by_skips)
         assert_true(hops <= 20); /* 2 log2(depth) + 2 */
         for (int64_t moment = 0; moment < 2100; moment += 7) {
             node_id expected = n;
-            while (expected != NODE_NONE && trace_end_ns(trace, tree->event[expected]) <= moment)
+            while (expected != NODE_NONE && trace_end_ns(drawn(), tree->event[expected]) <= moment)
                 expected = tree->parent[expected];
             assert_int_equal(calltree_around(tree, skips, n, moment), expected);
         }
@@ -255,8 +239,8 @@ TEST(what_is_around_is_found_by_skips)
             const struct calltree_thread *thread = &tree->threads[i];
             node_id expected = NODE_NONE;
             for (node_id n = thread->first; n < thread->first + thread->count; n++)
-                if (trace_start_ns(trace, tree->event[n]) <= moment &&
-                    moment < trace_end_ns(trace, tree->event[n]))
+                if (trace_start_ns(drawn(), tree->event[n]) <= moment &&
+                    moment < trace_end_ns(drawn(), tree->event[n]))
                     expected = n;
             assert_int_equal(calltree_open_at(tree, skips, thread, moment), expected);
         }
@@ -274,7 +258,6 @@ static bool takes_two_of_three(const void *context, event_id e)
  * without the order that is kept, also one that takes a part, and one with events of the stream. */
 TEST(trees_are_the_same_with_the_order_kept)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     srand(7);
     for (int i = 0; i < 600; i++) {
         char name[16];
@@ -284,11 +267,10 @@ TEST(trees_are_the_same_with_the_order_kept)
         else
             draw_host("cpu_op", name, 1 + rand() % 3, rand() % 900, rand() % 90);
     }
-    struct trace *trace = draw_end();
-    struct calltree *before[2] = { nested(trace), calltree_open(trace, takes_two_of_three, NULL) };
+    struct calltree *before[2] = { nested(drawn()), calltree_open(drawn(), takes_two_of_three, NULL) };
     calltree_nest(before[1]);
-    calltree_keep_order(trace);
-    struct calltree *after[2] = { nested(trace), calltree_open(trace, takes_two_of_three, NULL) };
+    calltree_keep_order(drawn());
+    struct calltree *after[2] = { nested(drawn()), calltree_open(drawn(), takes_two_of_three, NULL) };
     calltree_nest(after[1]);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(after[i]->count, before[i]->count);
@@ -321,26 +303,24 @@ static bool takes_within(const void *context, event_id e)
  * by asking about two blocks of events, that of the stretch and that of the call around it. */
 TEST(a_tree_of_a_stretch_leaves_out_events_far_away)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "around", 1, 0, 20000);
     for (int i = 0; i < 4000; i++)
         draw_host("cpu_op", "call", 1, 10 * i + 1, 5);
-    struct trace *trace = draw_end();
     size_t asked = 0;
-    struct asking asking = { trace, { 10002, 10023 }, &asked };
+    struct asking asking = { drawn(), { 10002, 10023 }, &asked };
     struct intervals within = { .at = &asking.stretch, .count = 1, .capacity = 1 };
     for (int kept = 0; kept < 2; kept++) {
-        struct calltree *all = calltree_open(trace, takes_within, &asking);
+        struct calltree *all = calltree_open(drawn(), takes_within, &asking);
         assert_int_equal(asked, 4001);
         asked = 0;
-        struct calltree *tree = calltree_open_within(trace, &within, takes_within, &asking);
+        struct calltree *tree = calltree_open_within(drawn(), &within, takes_within, &asking);
         calltree_nest(tree);
         assert_int_equal(asked, 2 * PACKED_VALUES);
         assert_int_equal(tree->count, 4);
         assert_memory_equal(tree->event, all->event, 4 * sizeof(event_id));
         assert_string_equal(caller(tree, "call"), "around");
         EACH(arena_free, all, tree);
-        calltree_keep_order(trace);
+        calltree_keep_order(drawn());
         asked = 0;
     }
 }

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static struct trace *trace;
 static struct picture *picture;
 static struct tpa_error error;
 
@@ -31,10 +30,10 @@ static void open_picture(const char *name, const char *title)
 static bool draw(const struct chart_type *type, struct selection_query query, size_t columns, size_t bars)
 {
     error = (struct tpa_error){ 0 };
-    const struct selection *selection = scratch_selection(trace, query);
+    const struct selection *selection = scratch_selection(drawn(), query);
     open_picture(type->name, type->title);
     struct chart_request request = {
-        .trace = trace, .selection = selection, .devices = query.devices, .columns = columns, .bars = bars
+        .trace = drawn(), .selection = selection, .devices = query.devices, .columns = columns, .bars = bars
     };
     return type->draw(&request, picture, &error);
 }
@@ -74,7 +73,6 @@ static void draw_streams(void)
     draw_work("kernel", "ncclKernel_AllReduce", 0, 8, 10, 20, 2);
     draw_work("kernel", "b", 0, 7, 40, 10, 3);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 8, 60, 20, 4);
-    trace = draw_end();
 }
 
 TEST(utilization_is_shares_of_each_part)
@@ -121,7 +119,6 @@ TEST(nothing_communicates)
 {
     draw_begin(&(struct trace_wants){ 0 });
     draw_work("kernel", "a", 0, 7, 0, 20, 1);
-    trace = draw_end();
     assert_false(draw(&chart_type_overlap, (struct selection_query){ 0 }, 8, 0));
     assert_string_equal(error.message, "there is nothing to draw: no kernel communicates");
 }
@@ -131,7 +128,6 @@ TEST(a_short_span_has_few_parts)
 {
     draw_begin(&(struct trace_wants){ 0 });
     draw_work("kernel", "a", 0, 7, 5, 3, 1);
-    trace = draw_end();
     assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 400, 0));
     const struct table *table = picture->charts.at[0]->tables.at[0];
     assert_int_equal(table->row_count, 4);
@@ -152,7 +148,6 @@ TEST(the_depth_whenever_it_changes)
     draw_work("kernel", "k", 0, 7, 15, 5, 1);
     draw_work("kernel", "k", 0, 7, 30, 15, 2);
     draw_work("kernel", "k", 0, 7, 45, 7, 3);
-    trace = draw_end();
     assert_true(draw(&chart_type_queue, (struct selection_query){ 0 }, 400, 0));
     assert_string_equal(picture->charts.at[0]->title, "Launches waiting for device 0, stream 7");
     static const double times[] = { 0, 12, 15, 24, 30, 45 }, depths[] = { 1, 2, 1, 2, 1, 0 };
@@ -176,7 +171,6 @@ TEST(gaps_fall_into_ranges)
         draw_work("kernel", "k", 0, 7, now, 100, DRAW_NO_CALL);
         now += 100 + (i < 4 ? gaps[i] : 0);
     }
-    trace = draw_end();
     assert_true(draw(&chart_type_gaps, (struct selection_query){ 0 }, 400, 0));
     assert_int_equal(picture->charts.at[0]->series.count, 1);
     assert_string_equal(picture->charts.at[0]->series.at[0].title, "unknown");
@@ -197,7 +191,6 @@ TEST(copies_are_dots_and_bars)
     draw_arg(ARG_BYTES, 4096);
     draw_work("kernel", "k", 0, 8, 0, 1000, 2);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 3000, 10, 3);
-    trace = draw_end();
     assert_true(draw(&chart_type_transfers, (struct selection_query){ 0 }, 400, 0));
     assert_int_equal(picture->charts.count, 2);
     assert_int_equal(picture->charts.at[0]->series.count, 1);
@@ -217,7 +210,6 @@ TEST(kernels_are_ranked)
         draw_work("kernel", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", 0, 7, 100 * i, 10, i);
     draw_work("kernel", "l", 0, 7, 20, 20, 5);
     draw_work("kernel", "m", 0, 7, 50, 5, 6);
-    trace = draw_end();
     assert_true(draw(&chart_type_kernels, (struct selection_query){ 0 }, 400, 2));
     assert_int_equal(chart_category_count(picture->charts.at[0]), 2);
     assert_string_equal(label_of(0, 1), "l");
@@ -244,7 +236,6 @@ TEST(many_devices_are_not_all_drawn)
     draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     for (int device = 0; device < 20; device++)
         draw_work(device == 3 ? "gpu_memcpy" : "kernel", "k", device, 7, 0, 10, device);
-    trace = draw_end();
     assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
     assert_int_equal(picture->charts.count, 16);
     assert_non_null(strstr(picture->charts.at[15]->note, "16 of 20 devices are shown"));
@@ -263,7 +254,6 @@ TEST(streams_that_wait_for_little_are_not_drawn)
         draw_call("cudaLaunchKernel", 1, 2 * i, 1, i + 1);
         draw_work("kernel", "k", 0, i < 20 ? 7 : 8, 100 + 10 * i, 10, i + 1);
     }
-    trace = draw_end();
     assert_true(draw(&chart_type_queue, (struct selection_query){ 0 }, 400, 0));
     assert_int_equal(picture->charts.count, 1);
     assert_string_equal(picture->charts.at[0]->note,
@@ -480,7 +470,6 @@ TEST(utilization_is_cut_at_steps)
         draw_call("cudaLaunchKernel", 1, 100 * step, 1, step + 1);
         draw_work("kernel", "gemm", 0, 7, 100 * step, 50, step + 1);
     }
-    trace = draw_end();
     assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
     static const int64_t starts[] = { 0, 50, 100, 150, 200, 250 };
     for (size_t row = 0; row < 6; row++)
@@ -500,7 +489,6 @@ static void draw_steps(int64_t odd_ns)
         draw_host("user_annotation", name, 1, at, length);
         at += length;
     }
-    trace = draw_end();
     assert_true(draw(&chart_type_steps, (struct selection_query){ 0 }, 0, 0));
     assert_int_equal(picture->charts.count, 2);
 }
@@ -547,7 +535,6 @@ TEST(flames_add_up_calls_of_a_name)
     draw_host("cpu_op", "mm", 1, 50, 10);
     draw_call("cudaLaunchKernel", 1, 52, 4, 9);
     draw_work("kernel", "gemm", 0, 7, 60, 30, 9);
-    trace = draw_end();
     assert_true(draw(&chart_type_flame, (struct selection_query){ 0 }, 0, 0));
     assert_int_equal(picture->charts.count, 2);
     static const struct {
@@ -588,7 +575,6 @@ TEST(ranks_have_a_bar_each)
     draw_work("kernel", "gemm", 0, 7, 90, 10, DRAW_NO_CALL);
     draw_file("other.json");
     draw_work("kernel", "gemm", 0, 7, 0, 100, DRAW_NO_CALL);
-    trace = draw_end();
     assert_true(draw(&chart_type_ranks, (struct selection_query){ 0 }, 0, 0));
     assert_int_equal(picture->charts.count, 1); /* nothing communicates */
     assert_int_equal(chart_category_count(picture->charts.at[0]), 2);

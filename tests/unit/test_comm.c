@@ -8,6 +8,8 @@
 #include "tests/unit/drawn.h"
 #include <math.h>
 
+static const struct trace_wants *drawn_wants = &comm_wants;
+
 /* Add to RESULT what `tpa comm` answers. */
 static bool ask_comm(const struct trace *of, const struct selection *selection, struct comm_options options,
                      struct result *answer)
@@ -21,15 +23,14 @@ static bool ask_comm(const struct trace *of, const struct selection *selection, 
     return analysis_comm.run(&query, answer, &err);
 }
 
-static struct trace *trace;
 static struct result *result;
 static struct table *collectives;
 
 static void answer_with(struct selection_query query, struct comm_options options)
 {
-    const struct selection *selection = scratch_selection(trace, query);
+    const struct selection *selection = scratch_selection(drawn(), query);
     result = scratch_result(result_open("tpa.comm/1"));
-    assert_true(ask_comm(trace, selection, options, result));
+    assert_true(ask_comm(drawn(), selection, options, result));
     collectives = table_called(result, "collectives");
 }
 
@@ -43,7 +44,7 @@ static void draw_rank(int64_t rank, int64_t base_ns)
 {
     if (rank > 0)
         draw_file("drawn.json");
-    struct trace_file *file = trace_builder_current_file(draw_builder);
+    struct trace_file *file = drawn_file();
     file->rank = rank;
     file->has_base = true;
     file->base_ns = base_ns;
@@ -208,12 +209,10 @@ TEST(elements_of_shapes_count_lists_of_tensors)
  */
 TEST(bandwidth_and_exposed_time_of_an_all_reduce)
 {
-    draw_begin(&comm_wants);
     draw_all_reduce(0, 0, 40, 7);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 0, 5, DRAW_NO_CALL);
     draw_work("kernel", "gemm", 0, 7, 10, 10, DRAW_NO_CALL);
     draw_work("gpu_memset", "Memset (Device)", 0, 7, 30, 20, DRAW_NO_CALL);
-    trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 1);
     assert_row(collectives, 0,
@@ -232,12 +231,10 @@ TEST(bandwidth_and_exposed_time_of_an_all_reduce)
  */
 TEST(the_union_counts_moments_once)
 {
-    draw_begin(&comm_wants);
     draw_all_reduce(0, 0, 40, 7);
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 21, 20, 40, DRAW_NO_CALL);
     draw_facts("allreduce", 1000, 1000, "Float", 2, 8);
     draw_work("kernel", "gemm", 0, 7, 30, 20, DRAW_NO_CALL);
-    trace = draw_end();
     answer();
     assert_row(collectives, 0, "count=2, time=80, exposed=50");
     assert_int_equal(collectives->footers.at[0].value.i, 60);
@@ -248,11 +245,9 @@ TEST(the_union_counts_moments_once)
 /* Nothing is told but the kernel's name: the row is there, and what is not known is missing. */
 TEST(missing_facts_are_missing_and_drop_no_row)
 {
-    draw_begin(&comm_wants);
     draw_work("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", 0, 20, 0, 40,
               DRAW_NO_CALL);
     draw_work("kernel", "nvshmemi_transfer_rma", 0, 20, 50, 10, DRAW_NO_CALL);
-    trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 2);
     assert_row(collectives, 0,
@@ -269,7 +264,6 @@ TEST(missing_facts_are_missing_and_drop_no_row)
  */
 TEST(old_files_tell_by_what_is_around_the_launch)
 {
-    draw_begin(&comm_wants);
     draw_host("cpu_op", "c10d::alltoall_base_", 1, 0, 30);
     draw_text(ARG_INPUT_DIMS, "[[],[],[]]");
     draw_host("cpu_op", "record_param_comms", 1, 2, 26);
@@ -278,7 +272,6 @@ TEST(old_files_tell_by_what_is_around_the_launch)
     draw_text(ARG_INPUT_TYPES, "[\"float\"]");
     draw_call("cudaLaunchKernel", 1, 10, 5, 100);
     draw_work("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", 0, 20, 20, 40, 100);
-    trace = draw_end();
     answer_with((struct selection_query){ 0 },
                 (struct comm_options){ .by = COMM_BY_DEFAULT | BY(OP) | BY(KERNEL) });
     assert_int_equal(collectives->row_count, 1);
@@ -294,7 +287,6 @@ TEST(old_files_tell_by_what_is_around_the_launch)
 TEST(regions_around_a_launch_are_looked_at_so_far)
 {
     for (int64_t depth = 16; depth <= 17; depth++) {
-        draw_begin(&comm_wants);
         for (int64_t i = 0; i < depth; i++) {
             draw_host("cpu_op", i == depth - 16 ? "c10d::outermost" : "c10d::allreduce_", 1, i, 100 - 2 * i);
             if (i == 0)
@@ -302,7 +294,6 @@ TEST(regions_around_a_launch_are_looked_at_so_far)
         }
         draw_call("cudaLaunchKernel", 1, 30, 5, 100);
         draw_work("kernel", "ncclDevKernel_AllReduce", 0, 20, 40, 40, 100);
-        trace = draw_end();
         answer_with((struct selection_query){ 0 }, (struct comm_options){ .by = COMM_BY_DEFAULT | BY(OP) });
         assert_int_equal(collectives->row_count, 1);
         assert_string_equal(text_called(collectives, 0, "operator"), "c10d::outermost");
@@ -314,7 +305,6 @@ TEST(regions_around_a_launch_are_looked_at_so_far)
 /* What goes in and what comes out of a gather tell how many ranks there are: 800 / 100. */
 TEST(an_all_gather_tells_its_ranks)
 {
-    draw_begin(&comm_wants);
     draw_host("cpu_op", "c10d::_allgather_base_", 1, 0, 30);
     draw_text(ARG_INPUT_DIMS, "[[800],[100],[]]");
     draw_text(ARG_INPUT_TYPES, "[\"signed char\",\"signed char\",\"\"]");
@@ -323,7 +313,6 @@ TEST(an_all_gather_tells_its_ranks)
     draw_text(ARG_INPUT_TYPES, "[\"signed char\"]");
     draw_call("cudaLaunchKernel", 1, 10, 5, 100);
     draw_work("kernel", "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)", 0, 20, 20, 100, 100);
-    trace = draw_end();
     answer();
     assert_row(collectives, 0, "ranks=8, size=800");
     assert_true(number_called(collectives, 0, "bus_bandwidth") == 7); /* 8 GB/s, of which 7/8 */
@@ -333,13 +322,11 @@ TEST(an_all_gather_tells_its_ranks)
  * receives within does not compute, and neither does what is around it. */
 TEST(a_send_is_hidden_by_what_its_own_thread_computes)
 {
-    draw_begin(&comm_wants);
     draw_host("user_annotation", "gloo:send", 1, 10, 40);
     draw_host("cpu_op", "Work", 1, 15, 25);
     draw_host("cpu_op", "aten::empty", 1, 16, 1);
     draw_host("cpu_op", "Receive", 1, 41, 9);
     draw_host("cpu_op", "c10d::recv_", 1, 43, 5);
-    trace = draw_end();
     answer();
     assert_row(collectives, 0, "time=40, exposed=15");
 }
@@ -347,14 +334,12 @@ TEST(a_send_is_hidden_by_what_its_own_thread_computes)
 /* gloo runs on threads of the host; an operator of another thread computes beside it, 20..30. */
 TEST(regions_of_gloo_are_collectives)
 {
-    draw_begin(&comm_wants);
     draw_host("cpu_op", "c10d::allreduce_", 1, 0, 5);
     draw_host("user_annotation", "gloo:all_reduce", 2, 10, 40);
     draw_text(ARG_INPUT_DIMS, "[[100]]");
     draw_text(ARG_INPUT_TYPES, "[\"float\"]");
     draw_host("cpu_op", "DistributedDataParallel.forward", 1, 5, 60); /* waits, and calls */
     draw_host("cpu_op", "aten::add", 1, 20, 10);
-    trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 1);
     assert_row(collectives, 0, "library=gloo, time=40, exposed=30, size=400, bandwidth=10");
@@ -367,7 +352,6 @@ static void draw_pairs(bool by_pairs)
     static const int64_t began_us[4][5] = {
         { 0, 0, 0, 0, 0 }, { 900, 300, 100, 700, 500 }, { 0, 0, 0, 0, 0 }, { 2000, 3500, 2900, 3900, 2500 }
     };
-    draw_begin(&comm_wants);
     for (int rank = 0; rank < 4; rank++) {
         draw_rank(rank, 0);
         draw_host("user_annotation", "before", 1, -1000000, 10);
@@ -377,7 +361,6 @@ static void draw_pairs(bool by_pairs)
                       1000 * (last_us + 500 - began_us[rank][i]));
         }
     }
-    trace = draw_end();
     answer();
 }
 
@@ -405,19 +388,15 @@ TEST(ranks_that_end_together_are_a_group_where_none_is_recorded)
  * device is an issue without its kernel; in a process without a device it ran on the host. */
 TEST(regions_of_ucc_are_issues_where_a_device_communicates)
 {
-    draw_begin(&comm_wants);
     draw_host("user_annotation", "ucc:all_reduce", 1, 0, 50);
     draw_call("xpuEnqueueKernel", 1, 10, 5, 100);
     draw_work("kernel", "oneccl_allreduce_kernel", 0, 20, 20, 100, 100);
     draw_host("user_annotation", "ucc:all_reduce", 1, 200, 50);
-    trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 1);
     assert_row(collectives, 0, "count=1, time=100");
 
-    draw_begin(&comm_wants);
     draw_host("user_annotation", "ucc:all_reduce", 1, 0, 50);
-    trace = draw_end();
     answer();
     assert_row(collectives, 0, "count=1, time=50, library=UCC");
 }
@@ -425,13 +404,11 @@ TEST(regions_of_ucc_are_issues_where_a_device_communicates)
 /* No device was recorded: what was issued to NCCL counts, but nobody knows its time. "wait" is no collective. */
 TEST(issued_collectives_without_a_device_have_no_time)
 {
-    draw_begin(&comm_wants);
     draw_host("cpu_op", "record_param_comms", 1, 0, 10);
     draw_facts("allreduce", 1000, 1000, "Float", 2, 7);
     draw_host("user_annotation", "nccl:all_reduce", 1, 2, 5);
     draw_host("cpu_op", "record_param_comms", 1, 20, 10);
     draw_text(ARG_COLLECTIVE, "wait");
-    trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 1);
     assert_row(collectives, 0, "count=1, bytes=4000, time=-");
@@ -441,11 +418,9 @@ TEST(issued_collectives_without_a_device_have_no_time)
 
 TEST(calls_without_a_kernel_are_reported)
 {
-    draw_begin(&comm_wants);
     draw_host("cpu_op", "record_param_comms", 1, 0, 10);
     draw_facts("allreduce", 1000, 1000, "Float", 2, 7);
     draw_all_reduce(0, 30, 10, 6); /* of a call before the recording */
-    trace = draw_end();
     answer();
     assert_int_equal(int_called(collectives, 0, "count"), 1);
     assert_int_equal(notice_called(result, "without_kernel"), 1);
@@ -454,12 +429,10 @@ TEST(calls_without_a_kernel_are_reported)
 /* Chosen by when it was issued: the kernel of a call in step 1 runs in step 2. */
 TEST(a_collective_is_of_the_step_that_issued_it)
 {
-    draw_begin(&comm_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#2", 1, 50, 50);
     draw_call("cudaLaunchKernel", 1, 40, 5, 100);
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, 60, 10, 100);
-    trace = draw_end();
     answer_with((struct selection_query){ .steps = { .at = { { 1, 1 } }, .count = 1 } },
                 (struct comm_options){ .by = BY(STEP) });
     assert_int_equal(collectives->row_count, 1);
@@ -471,10 +444,8 @@ TEST(a_collective_is_of_the_step_that_issued_it)
 
 TEST(filters_look_at_collective_kernel_and_operator)
 {
-    draw_begin(&comm_wants);
     draw_all_reduce(0, 0, 40, 7);
     draw_work("kernel", "ncclDevKernel_Broadcast_RING_LL", 0, 20, 50, 10, DRAW_NO_CALL);
-    trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct comm_options){ .filter = "^all_reduce$" });
     assert_int_equal(collectives->row_count, 1);
     answer_with((struct selection_query){ 0 }, (struct comm_options){ .filter = "Kernel_Broad" });
@@ -496,7 +467,6 @@ TEST(filters_look_at_collective_kernel_and_operator)
  */
 TEST(the_last_to_arrive_tells_the_transfer)
 {
-    draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 20, 5);
     draw_all_reduce(0, 100, 50, 6);
@@ -505,7 +475,6 @@ TEST(the_last_to_arrive_tells_the_transfer)
     draw_all_reduce(1, 130, 20, 6);
     draw_work("kernel", "gemm", 1, 7, 90, 35, DRAW_NO_CALL);
     draw_all_reduce(1, 200, 40, 7);
-    trace = draw_end();
     answer();
     struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
     assert_row(collectives, 0, "count=5, waited=40");
@@ -537,7 +506,6 @@ TEST(the_last_to_arrive_tells_the_transfer)
  */
 TEST(what_a_rank_did_before_its_recording_is_not_known)
 {
-    draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 1120, 1);
     draw_all_reduce(0, 1200, 50, 2);
@@ -549,7 +517,6 @@ TEST(what_a_rank_did_before_its_recording_is_not_known)
     draw_all_reduce(1, 1230, 20, 2);
     draw_all_reduce(1, 1310, 40, 3);
     draw_all_reduce(1, 1420, 20, 4);
-    trace = draw_end();
     answer();
     struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
     assert_int_equal(waits->row_count, 2); /* the third and the fourth */
@@ -557,8 +524,8 @@ TEST(what_a_rank_did_before_its_recording_is_not_known)
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 0), "late"), 10);
     assert_int_equal(int_called(collectives, 0, "count"), 4);
     assert_int_equal(notice_called(result, "before_recording"), 2);
-    const struct selection *all = selection_all(trace);
-    const struct gpu *gpu = scratch(gpu_analyze(trace, all, BY(DEVICE)));
+    const struct selection *all = selection_all(drawn());
+    const struct gpu *gpu = scratch(gpu_analyze(drawn(), all, BY(DEVICE)));
     assert_int_equal(gpu->at[0].unrecorded_ns,
                      1000); /* of the 1100 it waited, rank 1 was recorded in the last 100 */
 }
@@ -566,20 +533,18 @@ TEST(what_a_rank_did_before_its_recording_is_not_known)
 /* The recording of rank 1 begins at 10, when rank 0 has waited for 10 of 100: most of its lateness is recorded, and counts. */
 TEST(a_rank_that_was_recorded_for_most_of_its_lateness_is_last)
 {
-    draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 120, 1);
     draw_rank(1, 0);
     draw_work("kernel", "gemm", 1, 7, 10, 60, DRAW_NO_CALL);
     draw_all_reduce(1, 100, 20, 1);
-    trace = draw_end();
     answer();
     struct table *ranks = table_called(result, "ranks");
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "late"), 100);
     assert_int_equal(int_called(collectives, 0, "waited"), 100);
     assert_int_equal(notice_called(result, "before_recording"), 0);
-    const struct selection *all = selection_all(trace);
-    const struct gpu *gpu = scratch(gpu_analyze(trace, all, BY(DEVICE)));
+    const struct selection *all = selection_all(drawn());
+    const struct gpu *gpu = scratch(gpu_analyze(drawn(), all, BY(DEVICE)));
     assert_int_equal(gpu->at[0].unrecorded_ns, 10);
 }
 
@@ -591,7 +556,6 @@ TEST(a_rank_that_was_recorded_for_most_of_its_lateness_is_last)
  */
 static void draw_two_of(int64_t ranks)
 {
-    draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank, 0);
         draw_work("kernel", "gemm", rank, 7, 0, rank ? 28 : 2, DRAW_NO_CALL);
@@ -602,7 +566,6 @@ static void draw_two_of(int64_t ranks)
             draw_facts("allreduce", 1000, 1000, "Float", ranks, number);
         }
     }
-    trace = draw_end();
     answer();
 }
 
@@ -613,14 +576,14 @@ TEST(nobody_is_to_blame_where_all_wait_for_ranks_that_were_not_recorded)
     draw_two_of(8);
     assert_int_equal(notice_called(result, "outside"), 1);
     assert_int_equal(int_called(table_called(result, "lateness"), 0, "cost"), 0);
-    const struct comm *comm = scratch(comm_analyze(trace, selection_all(trace), &options, &err));
+    const struct comm *comm = scratch(comm_analyze(drawn(), selection_all(drawn()), &options, &err));
     assert_int_equal(comm->outside_ns, 200); /* of 120 on each rank all but the 20 of the second */
     assert_int_equal(comm->blame.count, 0);
 
     draw_two_of(2); /* all of the group: whatever made it slow, rank 1 was late */
     assert_int_equal(notice_called(result, "outside"), 0);
     assert_int_equal(int_called(table_called(result, "lateness"), 0, "cost"), 30);
-    comm = scratch(comm_analyze(trace, selection_all(trace), &options, &err));
+    comm = scratch(comm_analyze(drawn(), selection_all(drawn()), &options, &err));
     assert_int_equal(comm->outside_ns, 0);
     assert_int_equal(comm->blame.at[0].rank, 1);
     assert_int_equal(comm->blame.at[0].caused_ns, 30);
@@ -630,14 +593,12 @@ TEST(nobody_is_to_blame_where_all_wait_for_ranks_that_were_not_recorded)
 TEST(clocks_may_be_decades_apart)
 {
     const int64_t base_ns = INT64_C(1700000000000000000);
-    draw_begin(&comm_wants);
     draw_rank(0, base_ns);
     for (int64_t i = 0; i < 10; i++)
         draw_all_reduce(0, 100 * i, 20, i);
     draw_rank(1, 0);
     for (int64_t i = 0; i < 10; i++)
         draw_all_reduce(1, 100 * i, 20, i);
-    trace = draw_end();
     answer();
     struct table *ranks = table_called(result, "ranks");
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "clock"), -base_ns);
@@ -647,14 +608,12 @@ TEST(clocks_may_be_decades_apart)
 /* Without numbers: the n-th of the group. Equal durations: nobody waited, nobody was last. */
 TEST(without_numbers_the_order_decides)
 {
-    draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 20, -1);
     draw_all_reduce(0, 100, 20, -1);
     draw_rank(1, 0);
     draw_all_reduce(1, 0, 20, -1);
     draw_all_reduce(1, 90, 30, -1);
-    trace = draw_end();
     answer();
     struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
     assert_int_equal(waits->row_count, 2);
@@ -671,7 +630,6 @@ TEST(without_numbers_the_order_decides)
 TEST(what_did_not_end_together_is_not_the_same)
 {
     enum { MS = 1000000 };
-    draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank, 0);
         for (int64_t i = 1; i <= 3; i++) {
@@ -682,7 +640,6 @@ TEST(what_did_not_end_together_is_not_the_same)
         for (int64_t i = 1 + rank; i <= 3; i++)
             draw_all_reduce(rank, i * 100 * MS, 10 * MS, -1);
     }
-    trace = draw_end();
     answer();
     assert_int_equal(table_called(result, "waits")->row_count, 3);
     assert_int_equal(notice_called(result, "not_together"), 4);
@@ -696,7 +653,6 @@ TEST(what_did_not_end_together_is_not_the_same)
 TEST(clocks_that_are_known_well_tell_neighbours_apart)
 {
     enum { US = 1000, ALIKE = 10, ALL = 9 };
-    draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank, 0);
         for (int64_t i = 0; i < ALIKE; i++) {
@@ -707,7 +663,6 @@ TEST(clocks_that_are_known_well_tell_neighbours_apart)
         for (int64_t i = rank; i < ALL; i++)
             draw_all_reduce(rank, i * 500 * US, 400 * US, -1);
     }
-    trace = draw_end();
     answer();
     assert_int_equal(table_called(result, "waits")->row_count, ALIKE);
     assert_int_equal(notice_called(result, "not_together"), 2 * (ALL - 1));
@@ -716,7 +671,6 @@ TEST(clocks_that_are_known_well_tell_neighbours_apart)
 /* Of rank 0 a kernel from before the recording runs during step 1: it is of no step, so that the first of step 1 is the one launched there. */
 TEST(work_from_before_the_recording_is_not_counted_in_a_step)
 {
-    draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank, 0);
         draw_host("user_annotation", "ProfilerStep#1", 1, 0, 500);
@@ -726,7 +680,6 @@ TEST(work_from_before_the_recording_is_not_counted_in_a_step)
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", rank, 20, 200, 30, 100);
         draw_facts("allreduce", 1000, 1000, "Float", 2, -1);
     }
-    trace = draw_end();
     answer();
     struct table *waits = table_called(result, "waits");
     assert_int_equal(waits->row_count, 1);
@@ -737,7 +690,6 @@ TEST(work_from_before_the_recording_is_not_counted_in_a_step)
 /* Rank 0 was recorded from earlier on: two of its kernels are from before the recording, one of rank 1's. The last of each ended together. */
 TEST(before_the_steps_the_last_are_the_same)
 {
-    draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank, 0);
         draw_host("user_annotation", "ProfilerStep#1", 1, 0, 500);
@@ -748,7 +700,6 @@ TEST(before_the_steps_the_last_are_the_same)
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", rank, 20, 200, 30, 100);
         draw_facts("allreduce", 1000, 1000, "Float", 2, -1);
     }
-    trace = draw_end();
     answer();
     struct table *waits = table_called(result, "waits");
     assert_int_equal(waits->row_count, 2);
@@ -768,7 +719,6 @@ TEST(sends_are_matched_with_their_receives)
                  { 0, "nccl:send 0->1", 100, 20 },
                  { 1, "nccl:recv 1<-0", 90, 30 },
                  { 2, "nccl:recv 2<-0", 40, 10 } };
-    draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 3; rank++) {
         draw_rank(rank, 0);
         draw_host("user_annotation", "before", 1, -100, 10); /* all are recorded since then */
@@ -781,7 +731,6 @@ TEST(sends_are_matched_with_their_receives)
                       100 + (int64_t)i);
         }
     }
-    trace = draw_end();
     answer();
     struct table *waits = table_called(result, "waits");
     assert_int_equal(waits->row_count, 2);
@@ -794,10 +743,8 @@ TEST(sends_are_matched_with_their_receives)
 /* Two devices of one process are two ranks; the tables tell them apart. */
 TEST(devices_of_one_file_are_ranks_too)
 {
-    draw_begin(&comm_wants);
     draw_all_reduce(0, 0, 50, 1);
     draw_all_reduce(3, 20, 30, 1);
-    trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct comm_options){ .by = BY(DEVICE) });
     assert_int_equal(collectives->row_count, 2);
     struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
@@ -827,7 +774,6 @@ static void draw_index(int64_t op_ns, int64_t inner_ns)
  */
 TEST(an_operator_makes_a_rank_late)
 {
-    draw_begin(&comm_wants);
     for (int rank = 0; rank < 2; rank++) {
         draw_rank(rank, 1000 * rank);
         for (int number = 1; number <= 3; number++)
@@ -835,7 +781,6 @@ TEST(an_operator_makes_a_rank_late)
         draw_index(rank ? 100 : 20, rank ? 80 : 0);
         draw_all_reduce(0, rank ? 380 : 300, rank ? 20 : 100, 4);
     }
-    trace = draw_end();
     answer();
     struct table *late = table_called(result, "lateness");
     assert_int_equal(late->row_count, 4);
@@ -847,17 +792,15 @@ TEST(an_operator_makes_a_rank_late)
 /* Two files of rank 0, which ran at the same time, are two runs: nothing in them is the same collective. */
 TEST(files_of_one_rank_are_not_matched)
 {
-    draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 50, 1);
     draw_file("again.json");
-    trace_builder_current_file(draw_builder)->rank = 0;
+    drawn_file()->rank = 0;
     draw_all_reduce(0, 20, 30, 1);
-    trace = draw_end();
     struct tpa_error err = { 0 };
-    const struct selection *selection = selection_all(trace);
+    const struct selection *selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.comm/1"));
-    struct analysis_query query = { .trace = trace, .selection = selection, .by = COMM_BY_DEFAULT };
+    struct analysis_query query = { .trace = drawn(), .selection = selection, .by = COMM_BY_DEFAULT };
     assert_false(analysis_comm.run(&query, result, &err));
     assert_string_equal(err.message, "the files are 2 separate runs, and this answers for one job");
     assert_int_equal(result->tables.count, 0);
@@ -866,13 +809,11 @@ TEST(files_of_one_rank_are_not_matched)
 /* Only rank 1 was requested: its row and the waits it took part in, told against all files. */
 TEST(a_rank_is_judged_against_the_files_left_out)
 {
-    draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 50, 1);
     draw_rank(1, 0);
     draw_host("user_annotation", "before", 1, -100, 10); /* it is recorded since then */
     draw_all_reduce(1, 20, 30, 1);
-    trace = draw_end();
     answer_with((struct selection_query){ .ranks = { .at = { { 1, 1 } }, .count = 1 } },
                 (struct comm_options){ 0 });
     struct table *ranks = table_called(result, "ranks");
@@ -884,8 +825,7 @@ TEST(a_rank_is_judged_against_the_files_left_out)
 
 TEST(an_empty_trace_gives_empty_tables)
 {
-    draw_begin(&comm_wants);
-    trace = draw_end();
+    draw_begin(drawn_wants);
     answer();
     assert_int_equal(collectives->row_count, 0);
     assert_int_equal(result->tables.count, 1);
@@ -895,7 +835,7 @@ TEST(an_empty_trace_gives_empty_tables)
 static void draw_on_host(int64_t rank, const char *host)
 {
     draw_rank(rank, 0);
-    struct trace_file *file = trace_builder_current_file(draw_builder);
+    struct trace_file *file = drawn_file();
     file->host_name = host;
     draw_host("user_annotation", "before", 1, -100, 10); /* it is recorded since then */
 }
@@ -917,7 +857,6 @@ TEST(on_one_host_the_clock_tells_who_came_last)
         int64_t waited_a, waited_b;
     } cases[] = { { { "node7", "node7" }, 10, 20 }, { { "node7", "node8" }, 5, 30 } };
     for (size_t i = 0; i < 2; i++) {
-        draw_begin(&comm_wants);
         draw_on_host(0, cases[i].hosts[0]);
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, 0, 40, DRAW_NO_CALL);
         draw_facts("allreduce", 100, 100, "Float", 2, 1);
@@ -928,7 +867,6 @@ TEST(on_one_host_the_clock_tells_who_came_last)
         draw_facts("allreduce", 100, 100, "Float", 2, 1);
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 30, 20, DRAW_NO_CALL);
         draw_facts("allreduce", 100, 100, "Float", 2, 2);
-        trace = draw_end();
         answer();
         const struct table *waits = table_called(result, "waits"), *ranks = table_called(result, "ranks");
         assert_int_equal(waits->row_count, 2);
@@ -949,7 +887,6 @@ TEST(on_one_host_the_clock_tells_who_came_last)
  */
 TEST(waits_at_once_add_up_but_the_union_is_wall_time)
 {
-    draw_begin(&comm_wants);
     draw_on_host(0, "node7");
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, 0, 40, DRAW_NO_CALL);
     draw_facts("allreduce", 100, 100, "Float", 2, 1);
@@ -960,7 +897,6 @@ TEST(waits_at_once_add_up_but_the_union_is_wall_time)
     draw_facts("allreduce", 100, 100, "Float", 2, 1);
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 30, 10, DRAW_NO_CALL);
     draw_facts("allreduce", 100, 100, "Float", 2, 2);
-    trace = draw_end();
     answer();
     const struct table *ranks = table_called(result, "ranks");
     size_t row = int_called(ranks, 0, "rank") == 0 ? 0 : 1;

@@ -26,7 +26,6 @@
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
 static const struct selection *selection;
 static struct result *result;
 
@@ -55,8 +54,7 @@ static void draw_corners(struct selection_query query)
     draw_arg(ARG_BYTES, 40);
     for (int64_t i = 0; i < 502; i++)
         draw_work("kernel", "g", 0, 7, 120 + 4 * i, 2, 8);
-    trace = draw_end();
-    selection = scratch_selection(trace, query);
+    selection = scratch_selection(drawn(), query);
     result = scratch_result(result_open("tpa.corners/1"));
 }
 
@@ -86,7 +84,7 @@ static size_t row_named(const struct table *table, const char *key, const char *
 TEST(devices_share_no_stream)
 {
     draw_corners((struct selection_query){ 0 });
-    ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
+    ask_analysis(&analysis_gpu, drawn(), selection, BY(DEVICE), result);
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 2);
     size_t row = row_with(devices, "device", 0);
@@ -105,7 +103,7 @@ TEST(devices_share_no_stream)
 TEST(streams_are_distinguished_by_device)
 {
     draw_corners((struct selection_query){ 0 });
-    ask_analysis(&analysis_gpu, trace, selection, BY(STREAM), result);
+    ask_analysis(&analysis_gpu, drawn(), selection, BY(STREAM), result);
     const struct table *streams = table_called(result, "devices");
     assert_int_equal(streams->row_count, 3);
     size_t row = row_with(streams, "stream", 0);
@@ -123,7 +121,7 @@ TEST(streams_are_distinguished_by_device)
 TEST(gaps_are_split_by_what_the_host_did)
 {
     draw_corners((struct selection_query){ 0 });
-    const struct gaps *gaps = scratch(gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults));
+    const struct gaps *gaps = scratch(gaps_analyze(drawn(), selection, BY(DEVICE), &gaps_defaults));
     assert_int_equal(gaps->part_ns[GAP_SYNCHRONIZATION], 32);
     assert_int_equal(gaps->part_ns[GAP_HOST], 8);
     assert_int_equal(gaps->part_ns[GAP_LAUNCH_CALL], 10);
@@ -137,8 +135,8 @@ TEST(a_range_may_end_before_the_work_that_was_launched)
 {
     draw_corners(
         (struct selection_query){ .range = "65ns..123ns", .devices = { .at = { { 0, 0 } }, .count = 1 } });
-    ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
-    const struct gaps *gaps = scratch(gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults));
+    ask_analysis(&analysis_gpu, drawn(), selection, BY(DEVICE), result);
+    const struct gaps *gaps = scratch(gaps_analyze(drawn(), selection, BY(DEVICE), &gaps_defaults));
     assert_int_equal(gaps->idle_ns, 1002);
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 1);
@@ -149,7 +147,7 @@ TEST(a_range_may_end_before_the_work_that_was_launched)
 TEST(kernels_count_whatever_their_length_and_place)
 {
     draw_corners((struct selection_query){ 0 });
-    ask_analysis(&analysis_kernels, trace, selection, 0, result);
+    ask_analysis(&analysis_kernels, drawn(), selection, 0, result);
     const struct table *kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 4);
     assert_row(kernels, 0, "name=g, count=502, total=1004");
@@ -160,7 +158,7 @@ TEST(kernels_count_whatever_their_length_and_place)
     assert_row(kernels, z, "count=1, total=0");
 
     draw_corners((struct selection_query){ 0 });
-    ask_analysis(&analysis_kernels, trace, selection, BY(STREAM), result);
+    ask_analysis(&analysis_kernels, drawn(), selection, BY(STREAM), result);
     kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 5); /* a; b, z and g of device 0; b of device 1 */
     size_t of_b = 0;
@@ -179,7 +177,7 @@ TEST(kernels_count_whatever_their_length_and_place)
 TEST(launches_with_none_one_and_502_kernels)
 {
     draw_corners((struct selection_query){ 0 });
-    ask_analysis(&analysis_launches, trace, selection, LAUNCHES_BY_DEFAULT, result);
+    ask_analysis(&analysis_launches, drawn(), selection, LAUNCHES_BY_DEFAULT, result);
     const struct table *launches = table_called(result, "launches");
     size_t b = row_named(launches, "kernel", "b"),
            none = row_named(launches, "kernel", "(no work in the file)");
@@ -195,7 +193,7 @@ TEST(launches_with_none_one_and_502_kernels)
 TEST(a_copy_that_touches_a_kernel_is_exposed)
 {
     draw_corners((struct selection_query){ 0 });
-    ask_analysis(&analysis_transfers, trace, selection, TRANSFERS_BY_DEFAULT, result);
+    ask_analysis(&analysis_transfers, drawn(), selection, TRANSFERS_BY_DEFAULT, result);
     const struct table *transfers = table_called(result, "transfers");
     assert_int_equal(transfers->row_count, 1);
     assert_row(transfers, 0, "device=1, bytes=40, time=20, exposed=20, blocked=32, bandwidth=2");
@@ -208,7 +206,7 @@ TEST(a_copy_that_touches_a_kernel_is_exposed)
 TEST(a_step_is_the_sum_of_its_parts)
 {
     draw_corners((struct selection_query){ 0 });
-    ask_analysis(&analysis_steps, trace, selection, BY(STEP), result);
+    ask_analysis(&analysis_steps, drawn(), selection, BY(STEP), result);
     const struct table *steps = table_called(result, "steps");
     assert_int_equal(steps->row_count, 1);
     assert_row(steps, 0,
@@ -221,10 +219,10 @@ TEST(a_step_is_the_sum_of_its_parts)
 TEST(what_is_not_there_gives_no_rows)
 {
     draw_corners((struct selection_query){ 0 });
-    ask_analysis(&analysis_comm, trace, selection, COMM_BY_DEFAULT, result);
+    ask_analysis(&analysis_comm, drawn(), selection, COMM_BY_DEFAULT, result);
     assert_int_equal(table_called(result, "collectives")->row_count, 0);
     size_t count = result->tables.count;
-    memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
+    memory_add_tables(drawn(), selection, &(struct memory_options){ 0 }, result);
     assert_int_equal(result->tables.count, count); /* `tpa memory` adds no empty table */
 }
 
@@ -257,7 +255,6 @@ static void draw_collectives(void)
     draw_work("kernel", ALL_REDUCE, 0, 7, 15, 20, 4);
     draw_work("kernel", ALL_REDUCE, 0, 9, 50, 0, DRAW_NO_CALL);
     draw_work("kernel", ALL_REDUCE, 1, 7, 10, 20, 5);
-    trace = draw_end();
 }
 
 TEST(collectives_overlap_touch_and_take_no_time)
@@ -266,9 +263,9 @@ TEST(collectives_overlap_touch_and_take_no_time)
         { 0, 0, 20, 20 }, { 0, 7, 20, 15 }, { 0, 9, 0, 0 }, { 1, 7, 20, 20 }
     };
     draw_collectives();
-    selection = selection_all(trace);
+    selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.corners/1"));
-    ask_analysis(&analysis_comm, trace, selection, BY(DEVICE) | BY(STREAM), result);
+    ask_analysis(&analysis_comm, drawn(), selection, BY(DEVICE) | BY(STREAM), result);
     const struct table *collectives = table_called(result, "collectives");
     assert_int_equal(collectives->row_count, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -282,7 +279,7 @@ TEST(collectives_overlap_touch_and_take_no_time)
     }
     assert_int_equal(collectives->footers.at[0].value.i, 25 + 20); /* communication */
     assert_int_equal(collectives->footers.at[1].value.i, 20 + 20); /* of it exposed */
-    ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
+    ask_analysis(&analysis_gpu, drawn(), selection, BY(DEVICE), result);
     const struct table *devices = table_called(result, "devices");
     for (size_t row = 0; row < 2; row++) {
         bool first = int_called(devices, row, "device") == 0;
@@ -325,10 +322,9 @@ TEST(modules_have_the_work_of_their_calls)
     for (int64_t i = 0; i < 502; i++)
         draw_work("kernel", "g", 0, 7, 100 + 4 * i, 2, 2);
     draw_work("kernel", "c", 1, 7, 60, 10, 3);
-    trace = draw_end();
-    selection = selection_all(trace);
+    selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.corners/1"));
-    assert_true(modules_add_table(trace, selection, &(struct modules_options){ 0 }, result, &err));
+    assert_true(modules_add_table(drawn(), selection, &(struct modules_options){ 0 }, result, &err));
     const struct table *modules = table_called(result, "modules");
     assert_int_equal(modules->row_count, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -376,10 +372,9 @@ TEST(moments_at_the_edges_of_steps_and_operators)
     draw_memory(50, 1, 0, 0xD00, 100, 160);
     draw_memory(60, 1, 0, 0xF00, 0, 160);
     draw_memory(100, 1, 0, 0xD00, -100, 60);
-    trace = draw_end();
-    selection = selection_all(trace);
+    selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.corners/1"));
-    memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
+    memory_add_tables(drawn(), selection, &(struct memory_options){ 0 }, result);
     const struct table *memory = table_called(result, "memory"), *steps = table_called(result, "steps"),
                        *operators = table_called(result, "operators"),
                        *unfreed = table_called(result, "unfreed");
@@ -407,7 +402,7 @@ TEST(moments_at_the_edges_of_steps_and_operators)
     assert_int_equal(int_called(unfreed, row_named(unfreed, "device", "cuda:1"), "bytes"), 7);
 
     result = scratch_result(result_open("tpa.corners/1"));
-    memory_add_tables(trace, selection, &(struct memory_options){ .by = MEMORY_BY_STEP }, result);
+    memory_add_tables(drawn(), selection, &(struct memory_options){ .by = MEMORY_BY_STEP }, result);
     const struct table *apart = table_called(result, "allocations");
     for (size_t i = 0; i < 3; i++)
         for (size_t row = 0; row < apart->row_count; row++)

@@ -237,7 +237,7 @@ static void draw_slow_product(bool wrong, int64_t us, int64_t n)
  */
 static void draw_two_ranks(bool wrong, int64_t us, int64_t n)
 {
-    int64_t product_us = wrong && trace_builder_current_file(draw_builder)->rank == 1 ? 500 : 300;
+    int64_t product_us = wrong && drawn_file()->rank == 1 ? 500 : 300;
     draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
     draw_work_us("kernel", "product", us + 12, product_us, 3 * n + 1);
     draw_call_us("cudaLaunchKernel", us + 10, 10, 3 * n + 2);
@@ -459,11 +459,10 @@ static const char *notice_of(const char *kind)
 
 static void draw_case(const struct price_case *of, bool wrong)
 {
-    draw_begin(&summary_wants);
     for (int rank = 0; rank < (of->ranks ? of->ranks : 1); rank++) {
         if (rank > 0)
             draw_file("rank.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         int64_t step_us = of->step_us ? of->step_us : 1000;
         for (int64_t n = 0; n < 3; n++) {
             char name[32];
@@ -472,7 +471,6 @@ static void draw_case(const struct price_case *of, bool wrong)
             of->draw(wrong, step_us * n, n);
         }
     }
-    trace = draw_end();
 }
 
 TEST(every_finding_has_its_price)
@@ -504,7 +502,6 @@ TEST(every_finding_has_its_price)
 TEST(a_first_step_that_compiles_is_left_out)
 {
     for (int64_t compiles = 0; compiles <= 3; compiles += 3) {
-        draw_begin(&summary_wants);
         int64_t us = 0;
         for (int64_t n = 0; n < 7; n++) {
             char name[32];
@@ -516,7 +513,6 @@ TEST(a_first_step_that_compiles_is_left_out)
                 draw_op_us("user_annotation", "compile_fx_inner (dynamo_timed)", us + 50, more_us);
             us += 100 + more_us;
         }
-        trace = draw_end();
         answer();
         const char *said = result_answer(result)->pattern;
         bool slow = false;
@@ -544,7 +540,6 @@ TEST(a_first_step_that_compiles_is_left_out)
 TEST(a_pause_at_the_end_of_one_step_is_no_advice)
 {
     for (int64_t steps = 1; steps <= 3; steps += 2) {
-        draw_begin(&summary_wants);
         for (int64_t n = 0; n < steps; n++) {
             char name[32];
             int64_t us = 5070 * n;
@@ -555,7 +550,6 @@ TEST(a_pause_at_the_end_of_one_step_is_no_advice)
                 draw_work_us("kernel", "elementwise", us + 70 + 100 * i, 100, 100 * n + i + 1);
             }
         }
-        trace = draw_end();
         answer();
         assert_int_equal(row_of("pauses") != SIZE_MAX, steps > 1);
         assert_int_equal(row_of("launches") != SIZE_MAX, steps > 1);
@@ -571,10 +565,8 @@ TEST(what_takes_longest_comes_before_shorter_pauses)
 {
     for (int64_t pause_us = 4900; pause_us <= 5100; pause_us += 200) {
         bool is_shorter = pause_us < 5000;
-        draw_begin(&summary_wants);
         draw_op_us("cpu_op", "aten::mm", 0, 10000);
         draw_op_us("cpu_op", "aten::add", 10000 + pause_us, 1000);
-        trace = draw_end();
         answer();
         const struct answer *on_screen = result_answer(result);
         assert_int_equal(on_screen->findings.count, is_shorter ? 2 : 1);
@@ -591,17 +583,14 @@ TEST(what_takes_longest_comes_before_shorter_pauses)
 /* The user's range around all takes longest itself, 6 of 10 ms; half of it would be half of aten::mm, too, which is named. */
 TEST(an_annotation_is_not_what_could_be_faster)
 {
-    draw_begin(&summary_wants);
     draw_op_us("user_annotation", "outer", 0, 10000);
     for (int64_t us = 0; us < 6000; us += 50)
         draw_op_us("cpu_op", "aten::add", us, 1);
     draw_op_us("cpu_op", "aten::mm", 6000, 4000);
-    trace = draw_end();
     answer();
     const struct answer *on_screen = result_answer(result);
     assert_string_equal(on_screen->findings.at[0].action, "Make aten::mm faster");
     assert_string_equal(on_screen->findings.at[0].gain, "if it took half its time: 2.000ms, 20.0 %");
-    release();
 }
 
 /*
@@ -612,7 +601,6 @@ TEST(an_annotation_is_not_what_could_be_faster)
 TEST(what_takes_longest_stands_behind_small_changes)
 {
     for (int64_t load_us = 4900; load_us <= 5100; load_us += 200) {
-        draw_begin(&summary_wants);
         for (int64_t n = 0; n < 4; n++) {
             char name[32];
             int64_t us = (load_us + 10000) * n;
@@ -622,7 +610,6 @@ TEST(what_takes_longest_stands_behind_small_changes)
                        load_us);
             draw_op_us("cpu_op", "aten::mm", us + load_us, 10000);
         }
-        trace = draw_end();
         answer();
         const struct answer *on_screen = result_answer(result);
         assert_string_equal(on_screen->findings.at[0].action, "Load batches beside the loop");
@@ -641,10 +628,8 @@ TEST(what_takes_longest_stands_behind_small_changes)
  */
 TEST(unified_memory_is_advised_to_move_ahead)
 {
-    draw_begin(&summary_wants);
-    trace_builder_current_file(draw_builder)->producer = PRODUCER_NSYS;
-    *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
-        (struct trace_device){ .id = 0, .name = "A100", .sm_count = 108 };
+    drawn_file()->producer = PRODUCER_NSYS;
+    *VEC_PUSH(&drawn_file()->devices) = (struct trace_device){ .id = 0, .name = "A100", .sm_count = 108 };
     draw_call_us("cudaLaunchKernel", 0, 10, 1);
     draw_work_us("kernel", "add(float *)", 10, 20000, 1);
     draw_decimal(ARG_BLOCKS_PER_SM, 1.0 / 108);
@@ -655,7 +640,6 @@ TEST(unified_memory_is_advised_to_move_ahead)
         draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 20500000 + 1000000 * i, 100000,
                   DRAW_NO_CALL);
     draw_call_us("cudaFree", 26020, 10, 3);
-    trace = draw_end();
     answer();
     const struct answer *on_screen = result_answer(result);
     assert_int_equal(on_screen->findings.count, 2);
@@ -677,7 +661,6 @@ TEST(to_release_at_the_end_is_not_what_takes_longest)
 {
     enum { LAST, BEFORE, IN_STEP, CASES };
     for (int at = LAST; at < CASES; at++) {
-        draw_begin(&summary_wants);
         if (at == IN_STEP)
             for (int64_t n = 0; n < 2; n++)
                 draw_op_us("user_annotation", n ? "ProfilerStep#1" : "ProfilerStep#0", 12000 * n, 12000);
@@ -686,13 +669,12 @@ TEST(to_release_at_the_end_is_not_what_takes_longest)
         draw_op_us("cpu_op", "TFE_DeleteTensorHandle", 3000, 20000);
         if (at == BEFORE)
             draw_op_us("cpu_op", "aten::mm", 23000, 100);
-        trace = draw_end();
         answer();
         const char *verdict = result_answer(result)->verdict;
         assert_non_null(
             strstr(verdict, at == LAST ? "aten::mm takes 100.0 %" : "TFE_DeleteTensorHandle takes "));
         assert_int_equal(strncmp(notice_of("teardown"), "20.000ms behind all else", 24) == 0, at == LAST);
-        assert_int_equal(teardown_of(trace)->count, at == LAST);
+        assert_int_equal(teardown_of(drawn())->count, at == LAST);
     }
 }
 
@@ -714,7 +696,6 @@ TEST(calls_that_release_are_told_by_words)
 TEST(the_longest_pause_is_compared_with_the_saving)
 {
     for (int each = 0; each < 2; each++) {
-        draw_begin(&summary_wants);
         for (int64_t n = 0; n < 4; n++) {
             char name[32];
             int64_t us = 4000 * n, pause_us = each ? 3980 : n == 1 ? 2000 : 500;
@@ -724,7 +705,6 @@ TEST(the_longest_pause_is_compared_with_the_saving)
             draw_work_us("kernel", "elementwise", us + 12, each ? 3500 : 10, n + 1);
             draw_op_us("cpu_op", "aten::add", us + 10 + pause_us, 3990 - pause_us);
         }
-        trace = draw_end();
         answer();
         size_t row = row_of("pauses");
         const char *where = text_called(table_called(result, "findings"), row, "where");
@@ -744,7 +724,6 @@ TEST(the_longest_pause_is_compared_with_the_saving)
  */
 TEST(two_changes_that_save_the_same_time_are_named)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0; n < 5; n++) {
         char name[32];
         snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
@@ -756,7 +735,6 @@ TEST(two_changes_that_save_the_same_time_are_named)
         draw_work_us("kernel", "elementwise", 1000 * n + 512, 950, n + 1);
         draw_op_us("cpu_op", "aten::mm", 1000 * n + 520, 480);
     }
-    trace = draw_end();
     answer();
     const struct table *findings = table_called(result, "findings");
     assert_int_equal(int_called(findings, row_of("data_loading"), "saves"),
@@ -768,12 +746,10 @@ TEST(two_changes_that_save_the_same_time_are_named)
 TEST(calls_of_the_system_tell_nothing_of_the_program)
 {
     for (int call = 0; call < 2; call++) {
-        draw_begin(&summary_wants);
-        trace_builder_current_file(draw_builder)->producer = PRODUCER_NSYS;
+        drawn_file()->producer = PRODUCER_NSYS;
         draw_op_us("osrt", "poll", 0, 1000);
         if (call)
             draw_call_us("cudaMalloc", 1100, 100, 1);
-        trace = draw_end();
         answer();
         assert_int_equal(strstr(notice_of("verdict"), "what the operating system did") != NULL, !call);
     }
@@ -801,15 +777,13 @@ TEST(fusion_is_an_estimate)
 TEST(what_comes_before_the_first_launch_is_of_no_loop)
 {
     for (int later = 0; later < 2; later++) {
-        draw_begin(&summary_wants);
-        trace_builder_current_file(draw_builder)->producer = PRODUCER_NSYS;
+        drawn_file()->producer = PRODUCER_NSYS;
         draw_host("user_annotation", "prepare", 1, later ? 2100000 : 0, 5000000);
         for (int64_t n = 0; n < 2; n++) {
             int64_t us = n == 0 ? (later ? 100 : 6000) : 7500;
             draw_call_us("cudaLaunchKernel", us, 10, n + 1);
             draw_work_us("kernel", "elementwise", us + 20, 1000, n + 1);
         }
-        trace = draw_end();
         answer();
         assert_int_equal(row_of("host_time") != SIZE_MAX, later);
     }
@@ -839,7 +813,6 @@ TEST(an_optimizer_is_no_time_of_the_host_alone)
  */
 static void draw_event_loop(const char *in_loop)
 {
-    draw_begin(&summary_wants);
     draw_op_us("python_function", "main.py(1): <module>", 0, 8000);
     draw_op_us("python_function", "asyncio/base_events.py(617): run_until_complete", 1000, 5000);
     draw_op_us("python_function", "asyncio/base_events.py(1845): _run_once", 1200, 300);
@@ -849,7 +822,6 @@ static void draw_event_loop(const char *in_loop)
     draw_op_us("python_function", "asyncio/base_events.py(1845): _run_once", 1700, 3500);
     draw_op_us("python_function", in_loop, 1710, 3450);
     draw_op_us("cpu_op", "aten::sum", 5220, 50);
-    trace = draw_end();
 }
 
 TEST(an_event_loop_that_waits_is_no_work)
@@ -922,7 +894,6 @@ TEST(every_rule_is_documented)
  */
 TEST(every_price_is_of_the_change_alone)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0; n < 4; n++) {
         char name[32];
         int64_t us = 1000 * n;
@@ -935,7 +906,6 @@ TEST(every_price_is_of_the_change_alone)
             draw_work_us("kernel", "elementwise", us + 412 + 60 * i, 50, 100 * n + i + 2);
         }
     }
-    trace = draw_end();
     answer();
     const struct table *findings = table_called(result, "findings");
     assert_int_equal(findings->row_count, 2);
@@ -955,11 +925,10 @@ TEST(every_price_is_of_the_change_alone)
  */
 TEST(a_graph_leaves_the_profiler_its_time)
 {
-    draw_begin(&summary_wants);
     for (int rank = 0; rank < 2; rank++) {
         if (rank > 0)
             draw_file("rank1.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         for (int64_t n = 0; n < 3; n++) {
             char name[32];
             int64_t us = 1000 * n;
@@ -973,7 +942,6 @@ TEST(a_graph_leaves_the_profiler_its_time)
             draw_op_us("cpu_op", "aten::add", us + 470, 530);
         }
     }
-    trace = draw_end();
     answer();
     const struct table *findings = table_called(result, "findings");
     assert_int_equal(int_called(findings, row_of("launches"), "saves"), 170000);
@@ -985,7 +953,6 @@ TEST(a_graph_leaves_the_profiler_its_time)
  */
 static const char *verdict_of_mallocs(int64_t first_us, int64_t later_us, int64_t load_us)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0, us = 0; n < 3; n++) {
         int64_t malloc_us = n == 0 ? first_us : later_us, launch_us = n == 0 ? load_us : 10;
         draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
@@ -996,7 +963,6 @@ static const char *verdict_of_mallocs(int64_t first_us, int64_t later_us, int64_
                      3 * n + 3);
         us += 28 + malloc_us + launch_us;
     }
-    trace = draw_end();
     answer();
     return notice_of("verdict");
 }
@@ -1039,7 +1005,6 @@ TEST(what_only_first_steps_have_is_no_saving)
 /* Three steps: eleven launches 48 us apart of kernels of 10 us, and within them a wait of LOADS_US for the batch. */
 static void draw_loads_between_launches(int64_t loads_us)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0; n < 3; n++) {
         char name[32];
         int64_t us = (550 + loads_us) * n;
@@ -1059,7 +1024,6 @@ static void draw_loads_between_launches(int64_t loads_us)
 TEST(the_headline_leads_to_the_first_change)
 {
     draw_loads_between_launches(450);
-    trace = draw_end();
     answer();
     const struct answer *of = result->answer;
     assert_int_equal(row_of("launches"), 0);
@@ -1071,7 +1035,6 @@ TEST(the_headline_leads_to_the_first_change)
     assert_non_null(strstr(of->verdict, "Change 2 removes that"));
 
     draw_loads_between_launches(480);
-    trace = draw_end();
     answer();
     of = result->answer;
     assert_int_equal(row_of("data_loading"), 1);
@@ -1081,7 +1044,6 @@ TEST(the_headline_leads_to_the_first_change)
 /* A product of 600 us without tensor cores saves more than 100 us of copies beside nothing: the first sentence is about computing, 1800 us of 2360. */
 TEST(computing_leads_where_it_can_be_faster)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0; n < 3; n++) {
         int64_t us = 800 * n;
         draw_op_us("cpu_op", "aten::mm", us, 30);
@@ -1094,7 +1056,6 @@ TEST(computing_leads_where_it_can_be_faster)
         draw_call_us("cudaDeviceSynchronize", us + 40, 690, 3 * n + 3);
         draw_op_us("cpu_op", "aten::add", us + 730, 30);
     }
-    trace = draw_end();
     answer();
     assert_int_equal(row_of("tensor_cores"), 0);
     assert_string_equal(
@@ -1106,7 +1067,6 @@ TEST(computing_leads_where_it_can_be_faster)
 /* Three times: 100 us of computing, 700 us of communication: there is little to hide it behind, and the first sentence says so. */
 TEST(little_computation_hides_little_communication)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0; n < 3; n++) {
         int64_t us = 1000 * n;
         draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
@@ -1117,7 +1077,6 @@ TEST(little_computation_hides_little_communication)
         draw_call_us("cudaDeviceSynchronize", us + 20, 830, 3 * n + 3);
         draw_op_us("cpu_op", "aten::add", us + 850, 150);
     }
-    trace = draw_end();
     answer();
     assert_int_equal(row_of("communication"), 0);
     assert_non_null(strstr(result->answer->headline, "is communication that no computation hides."));
@@ -1128,14 +1087,12 @@ TEST(little_computation_hides_little_communication)
 /* A device that works for 10 us of 1 ms is not idle for what the host does. */
 TEST(devices_that_hardly_work_are_named)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0; n < 10; n++) {
         draw_call_us("cudaLaunchKernel", 100 * n, 5, 2 * n + 1);
         draw_work("kernel", "elementwise", 0, 7, 100000 * n + 10000, 98000, 2 * n + 1);
         draw_call_us("cudaLaunchKernel", 100 * n + 10, 5, 2 * n + 2);
         draw_work("kernel", "elementwise", 1, 7, 100000 * n + 20000, 1000, 2 * n + 2);
     }
-    trace = draw_end();
     answer();
     assert_string_equal(
         result->answer->verdict,
@@ -1215,11 +1172,10 @@ TEST(what_a_late_rank_does_longer_is_named)
         [SLOW_UNKNOWN] = { "See what rank 1 does longer", "mostly rank 1" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        draw_begin(&summary_wants);
         for (int rank = 0; rank < 2; rank++) {
             if (rank == 1)
                 draw_file("rank1.json");
-            trace_builder_current_file(draw_builder)->rank = rank;
+            drawn_file()->rank = rank;
             for (int n = 0; n < 4; n++) {
                 char name[32];
                 snprintf(name, sizeof name, "ProfilerStep#%d", n);
@@ -1229,7 +1185,6 @@ TEST(what_a_late_rank_does_longer_is_named)
                 draw_slow_rank((enum slowness)i, rank == 1, 800 * n, n);
             }
         }
-        trace = draw_end();
         answer();
         const struct answer_finding *finding = NULL;
         for (size_t f = 0; f < result->answer->findings.count; f++)
@@ -1248,12 +1203,11 @@ TEST(what_a_late_rank_does_longer_is_named)
  */
 static const char *verdict_of_communication(int64_t group, int64_t job, struct arena *texts)
 {
-    draw_begin(&summary_wants);
     for (int rank = 0; rank < 2; rank++) {
         if (rank == 1)
             draw_file("rank1.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
-        trace_builder_current_file(draw_builder)->world_size = job;
+        drawn_file()->rank = rank;
+        drawn_file()->world_size = job;
         for (int n = 0; n < 4; n++) {
             int64_t us = 1000 * n;
             char name[32];
@@ -1273,7 +1227,6 @@ static const char *verdict_of_communication(int64_t group, int64_t job, struct a
             draw_call_us("cudaDeviceSynchronize", us + 330, 660, 3 * n + 3);
         }
     }
-    trace = draw_end();
     answer();
     const char *verdict = arena_strndup(texts, result->answer->verdict, strlen(result->answer->verdict));
 
@@ -1302,12 +1255,10 @@ TEST(ranks_that_are_not_recorded_may_be_waited_for)
 /* Two devices that work for 1 ms at once: the bar is of the mean device, not of 2 ms, and nothing is written of others beside it. */
 TEST(bars_are_of_the_mean_device)
 {
-    draw_begin(&summary_wants);
     for (int device = 0; device < 2; device++) {
         draw_call_us("cudaLaunchKernel", 10 * device, 5, device + 1);
         draw_work("kernel", "elementwise", device, 7, 20000, 1000000, device + 1);
     }
-    trace = draw_end();
     answer();
     assert_string_equal(result->answer->bars_title,
                         "What a GPU did from its first to its last work, 1.000ms, on average of 2");
@@ -1321,7 +1272,6 @@ TEST(bars_are_of_the_mean_device)
 /* Steps in which nothing is launched, and a kernel after the last of them: the bar is of the recording, not of a step. */
 TEST(a_bar_is_of_no_step_without_work)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0; n < 3; n++) {
         char name[32];
         snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
@@ -1330,7 +1280,6 @@ TEST(a_bar_is_of_no_step_without_work)
     }
     draw_call_us("cudaLaunchKernel", 4000, 10, 1);
     draw_work_us("kernel", "elementwise", 4020, 500, 1);
-    trace = draw_end();
     answer();
     assert_string_equal(result->answer->bars_of, "what the GPU did from the first to the last work");
     assert_string_equal(result->answer->bars_title,
@@ -1342,11 +1291,9 @@ TEST(a_bar_is_of_no_step_without_work)
 TEST(communication_on_the_host_of_one_rank_is_not_looked_at)
 {
     for (int on_host = 0; on_host < 2; on_host++) {
-        draw_begin(&summary_wants);
         draw_op_us("cpu_op", "aten::mm", 0, 100);
         draw_host("user_annotation", on_host ? "gloo:all_reduce" : "reduce", 2, 100000, 500000);
         draw_op_us("cpu_op", "aten::add", 700, 100);
-        trace = draw_end();
         answer();
         bool said = false;
         for (size_t i = 0; i < result->notices.count; i++)
@@ -1363,11 +1310,9 @@ TEST(communication_on_the_host_of_one_rank_is_not_looked_at)
  */
 TEST(the_wait_that_ends_the_recording_saves_nothing)
 {
-    draw_begin(&summary_wants);
     draw_call_us("cudaLaunchKernel", 0, 10, 1);
     draw_work_us("kernel", "elementwise", 20, 870, 1);
     draw_call_us("cudaDeviceSynchronize", 100, 800, 2);
-    trace = draw_end();
     answer();
     assert_true(row_of("host_wait") == SIZE_MAX);
     size_t reported = 0;
@@ -1381,7 +1326,6 @@ TEST(the_operator_that_copies_most_is_named)
 {
     for (int clones = 10; clones > 0; clones -= 8) {
         int64_t us = 12;
-        draw_begin(&summary_wants);
         for (int i = 0; i < clones + 2; i++) {
             int64_t dur_us = i < clones ? 30 : 50;
             draw_op_us("cpu_op",
@@ -1394,7 +1338,6 @@ TEST(the_operator_that_copies_most_is_named)
             us += dur_us;
         }
         draw_call_us("cudaDeviceSynchronize", 130, us - 120, 100);
-        trace = draw_end();
         answer();
         assert_non_null(
             strstr(text_called(table_called(result, "findings"), row_of("device_copies"), "where"),
@@ -1416,15 +1359,13 @@ TEST(a_copy_from_pageable_memory_is_one_finding)
  * memory to pin. */
 TEST(jax_copies_ahead)
 {
-    draw_begin(&summary_wants);
-    trace_builder_current_file(draw_builder)->producer = PRODUCER_JAX;
+    drawn_file()->producer = PRODUCER_JAX;
     for (int64_t n = 0; n < 3; n++) {
         char name[32];
         snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
         draw_op_us("user_annotation", name, 1000 * n, 1000);
         draw_pageable_copies(true, 1000 * n, n);
     }
-    trace = draw_end();
     answer();
     size_t row = row_of("pinned_copies");
     assert_true(row_of("pageable_copies") == SIZE_MAX);
@@ -1438,7 +1379,6 @@ TEST(jax_copies_ahead)
 /* Ten copies to the device block the host for 20 us each, where a launch takes 10, and one to the host for 150: it saves more. */
 TEST(the_wait_that_would_save_most_stands_for_its_operator)
 {
-    draw_begin(&summary_wants);
     for (int64_t i = 0; i < 11; i++) {
         int64_t us = 50 * i, copy_us = i < 10 ? 20 : 150;
         draw_call_us("cudaMemcpy", us, copy_us, 2 * i + 1);
@@ -1448,7 +1388,6 @@ TEST(the_wait_that_would_save_most_stands_for_its_operator)
         draw_call_us("cudaLaunchKernel", us + copy_us, 10, 2 * i + 2);
         draw_work_us("kernel", "elementwise", us + copy_us + 12, 5, 2 * i + 2);
     }
-    trace = draw_end();
     answer();
     const struct table *findings = table_called(result, "findings");
     assert_string_equal(text_called(findings, row_of("host_wait"), "where"),
@@ -1461,11 +1400,9 @@ TEST(the_wait_that_would_save_most_stands_for_its_operator)
 TEST(rules_that_could_not_look_are_named)
 {
     for (int launches = 0; launches < 2; launches++) {
-        draw_begin(&summary_wants);
         if (launches)
             draw_call_us("cudaLaunchKernel", 0, 5, 1);
         draw_work_us("kernel", "elementwise", 10, 500, 1);
-        trace = draw_end();
         answer();
         static const char *const subjects[] = { "waits", "allocation", "first use", "launches" };
         for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
@@ -1485,7 +1422,6 @@ TEST(rules_that_could_not_look_are_named)
 static void draw_launches_of_five(bool loads)
 {
     static const char *const kernels[] = { "a", "b", "c", "d", "e" };
-    draw_begin(&summary_wants);
     for (int64_t k = 0, us = 0, id = 1; k < 5; k++)
         for (int again = 0; again < 4; again++, id++) {
             int64_t call_us = loads && again == 0 ? 1000 + 100 * k : 10;
@@ -1493,7 +1429,6 @@ static void draw_launches_of_five(bool loads)
             draw_work_us("kernel", kernels[k], us + call_us + 2, 4, id);
             us += call_us + 10;
         }
-    trace = draw_end();
     answer();
 }
 
@@ -1513,7 +1448,6 @@ TEST(loading_code_is_no_cost_of_launches)
 /* The longest of the loads of modules is named, though another came first and the launch is the longest call of its name. */
 TEST(the_longest_load_of_a_module_is_named)
 {
-    draw_begin(&summary_wants);
     for (int64_t n = 0, us = 0; n < 5; n++) {
         int64_t call_us = n == 1 ? 500 : 10;
         draw_call_us("cuLaunchKernel", us, call_us, n + 1);
@@ -1525,7 +1459,6 @@ TEST(the_longest_load_of_a_module_is_named)
             us += 2310;
         }
     }
-    trace = draw_end();
     answer();
     const struct table *findings = table_called(result, "findings");
     assert_non_null(
@@ -1536,12 +1469,10 @@ TEST(the_longest_load_of_a_module_is_named)
 TEST(pinning_is_priced_with_memory_of_devices)
 {
     for (int devices = 0; devices < 2; devices++) {
-        draw_begin(&summary_wants);
         draw_call_us("cudaHostAlloc", 0, 900, 1);
         draw_call_us(devices ? "cudaMalloc" : "cudaHostAlloc", 900, 100, 2);
         draw_call_us("cudaLaunchKernel", 1010, 10, 3);
         draw_work_us("kernel", "elementwise", 1022, 100, 3);
-        trace = draw_end();
         answer();
         const struct table *findings = table_called(result, "findings");
         size_t row = row_of("allocation");
@@ -1561,13 +1492,11 @@ TEST(pauses_are_marked_as_the_framework_does)
         const char *by, *not_by;
     } programs[] = { { PRODUCER_NSYS, "NVTX", "jax" }, { PRODUCER_JAX, "jax.profiler", "NVTX" } };
     for (size_t i = 0; i < 2; i++) {
-        draw_begin(&summary_wants);
-        trace_builder_current_file(draw_builder)->producer = programs[i].producer;
+        drawn_file()->producer = programs[i].producer;
         for (int64_t n = 0; n < 3; n++) {
             draw_call_us("cudaLaunchKernel", 10000 * n, 10, n + 1);
             draw_work_us("kernel", "elementwise", 10000 * n + 12, 100, n + 1);
         }
-        trace = draw_end();
         answer();
         const char *advice = text_called(table_called(result, "findings"), row_of("pauses"), "advice");
         assert_non_null(strstr(advice, programs[i].by));
@@ -1579,14 +1508,12 @@ TEST(pauses_are_marked_as_the_framework_does)
 TEST(the_capture_of_a_graph_is_no_slow_launch)
 {
     for (int captures = 0; captures < 2; captures++) {
-        draw_begin(&summary_wants);
         draw_call_us("cudaLaunchKernel", 0, 5, 1);
         draw_work_us("kernel", "elementwise", 10, 10, 1);
         draw_call_us(captures ? "cudaStreamBeginCapture" : "cudaEventRecord", 30, 5, 2);
         draw_call_us(captures ? "cudaStreamEndCapture" : "cudaEventRecord", 900, 5, 3);
         draw_call_us("cudaLaunchKernel", 910, 5, 4);
         draw_work_us("kernel", "elementwise", 920, 10, 4);
-        trace = draw_end();
         answer();
         assert_int_equal(row_of("launches") == SIZE_MAX, captures);
         assert_int_equal(strstr(notice_of("not_looked_at"), "the capture of a graph") != NULL, captures);
@@ -1596,9 +1523,7 @@ TEST(the_capture_of_a_graph_is_no_slow_launch)
 /* Marks alone take no time. */
 TEST(where_nothing_takes_time_that_is_the_answer)
 {
-    draw_begin(&summary_wants);
     draw_memory(5, 1, 0, 0xF00, 60, 60);
-    trace = draw_end();
     answer();
     assert_non_null(strstr(notice_of("answer"), "nothing that takes time was recorded"));
 }

@@ -4,6 +4,8 @@
 #include "figures/gather.h"
 #include "tests/unit/drawn.h"
 
+static const struct trace_wants *drawn_wants = &gaps_wants;
+
 struct split {
     int64_t start_ns, end_ns, part_ns[FACTS_PARTS], communicated_ns;
 };
@@ -54,24 +56,22 @@ static void split_slowly(const struct gpu_events *gpu, const struct gaps *gaps, 
  */
 TEST(intervals_begin_and_end_anywhere)
 {
-    draw_begin(&gaps_wants);
     draw_call("cudaLaunchKernel", 1, 43, 4, 1);
     draw_work("kernel", "gemm", 0, 7, 2, 10, DRAW_NO_CALL);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 8, 7, 10, DRAW_NO_CALL);
     draw_work("kernel", "ncclDevKernel_AllReduce", 0, 7, 20, 10, DRAW_NO_CALL);
     draw_work("kernel", "ncclDevKernel_AllGather", 0, 8, 24, 15, DRAW_NO_CALL);
     draw_work("kernel", "gemm", 0, 7, 50, 10, 1);
-    struct trace *trace = draw_end();
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    const struct selection *all = selection_all(trace);
+    const struct gpu_events *gpu = gpu_events_of(drawn());
+    const struct selection *all = selection_all(drawn());
     const struct gaps *gaps = gaps_analyze(
-        trace, all, BY(DEVICE), &(struct gaps_options){ .latency_below_ns = GAP_LATENCY_BELOW_NS });
+        drawn(), all, BY(DEVICE), &(struct gaps_options){ .latency_below_ns = GAP_LATENCY_BELOW_NS });
     assert_int_equal(gaps->count, 2);
     for (int64_t start_ns = 0; start_ns < 62; start_ns++)
         for (int64_t end_ns = start_ns; end_ns < 64; end_ns++) {
             struct split fast = { start_ns, end_ns, { 0 }, 0 }, slow = fast;
             struct timeline_moment moments[] = { { end_ns, 0, 1 }, { start_ns, 0, 0 } };
-            struct gap_finder *finder = scratch(gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS));
+            struct gap_finder *finder = scratch(gap_finder_open(drawn(), NULL, 0, GAP_LATENCY_BELOW_NS));
             assert_int_equal(timeline_walk(gpu, 0, finder, moments, 2, stop, &fast), 44);
             split_slowly(gpu, gaps, &slow);
             assert_memory_equal(&fast, &slow, sizeof fast);

@@ -4,16 +4,17 @@
 #include "derive/page_moves.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &gaps_wants;
+
 static const struct gaps *gaps;
 
 /* What MEMBER, an event of a gap, is called; "" for EVENT_NONE. */
-#define NAME_OF(member) (gaps->at[0].member == EVENT_NONE ? "" : trace_name(trace, gaps->at[0].member))
+#define NAME_OF(member) (gaps->at[0].member == EVENT_NONE ? "" : trace_name(drawn(), gaps->at[0].member))
 
 static void answer_by(struct selection_query query, unsigned by, struct gaps_options options)
 {
-    const struct selection *selection = scratch_selection(trace, query);
-    gaps = scratch(gaps_analyze(trace, selection, by, &options));
+    const struct selection *selection = scratch_selection(drawn(), query);
+    gaps = scratch(gaps_analyze(drawn(), selection, by, &options));
     for (size_t i = 0; i < gaps->count; i++) {
         int64_t parts_ns = 0;
         for (size_t c = 0; c < GAP_CAUSES; c++)
@@ -55,7 +56,6 @@ static void assert_part(enum gap_cause cause, int64_t length_ns)
 /* Two kernels of stream 7 with a gap from 20 to 50; the second is launched by a call at CALL_NS that takes CALL_DUR_NS. */
 static void draw_gap_of(int64_t call_ns, int64_t call_dur_ns)
 {
-    draw_begin(&gaps_wants);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_work("kernel", "a", 0, 7, 10, 10, 1);
     draw_call("cudaLaunchKernel", 1, call_ns, call_dur_ns, 2);
@@ -77,7 +77,6 @@ TEST(a_gap_is_split_by_its_launch)
     draw_gap(40);
     draw_host("cpu_op", "aten::mm", 1, 38, 6);
     draw_host("user_annotation", "thinking", 1, 22, 14);
-    trace = draw_end();
     answer();
     assert_part(GAP_HOST, 20);
     assert_part(GAP_LAUNCH_CALL, 2);
@@ -102,7 +101,6 @@ TEST(calls_on_a_track_of_their_own_wait_as_the_program_does)
 {
     draw_gap(40);
     draw_host("python_function", "api.py(3154): block_until_ready", 2, 24, 12);
-    trace = draw_end();
     answer();
     assert_part(GAP_SYNCHRONIZATION, 12);
     assert_part(GAP_HOST, 8);
@@ -111,7 +109,6 @@ TEST(calls_on_a_track_of_their_own_wait_as_the_program_does)
     draw_host("python_function", "api.py(3154): block_until_ready", 2, 24, 12);
     draw_host("python_function", "train.py(3): step", 1, 0,
               60); /* the thread of the calls tells what it does */
-    trace = draw_end();
     answer();
     assert_part(GAP_HOST, 20);
 }
@@ -126,7 +123,6 @@ TEST(calls_on_a_track_of_their_own_wait_as_the_program_does)
 TEST(the_host_is_not_blamed_for_queued_work)
 {
     draw_gap_of(22, 6);
-    trace = draw_end();
     answer();
     assert_part(GAP_HOST, 2);
     assert_part(GAP_LAUNCH_CALL, 6);
@@ -142,21 +138,18 @@ TEST(queued_behind_a_wait_for_an_event)
 {
     draw_gap_of(22, 6);
     draw_call("cudaStreamWaitEvent", 1, 21, 1, 9);
-    trace = draw_end();
     answer();
     assert_part(GAP_STREAM_WAIT, 22);
     assert_string_equal(NAME_OF(meanwhile), "cudaStreamWaitEvent");
 
     draw_gap_of(22, 6);
     draw_call("cudaStreamWaitEvent", 1, -3, 1, 9);
-    trace = draw_end();
     answer();
     assert_part(GAP_QUEUED, 22);
 
     draw_gap_of(22, 6); /* the file says that another stream waits */
     draw_call("cudaStreamWaitEvent", 1, 21, 1, 9);
     draw_work("cuda_sync", "Stream Wait Event", 0, 9, 21, 1, 9);
-    trace = draw_end();
     answer();
     assert_part(GAP_QUEUED, 22);
 }
@@ -165,7 +158,6 @@ TEST(queued_behind_a_wait_for_an_event)
 TEST(first_use)
 {
     draw_gap_of(23, 25);
-    trace = draw_end();
     answer();
     assert_part(GAP_HOST, 3);
     assert_part(GAP_FIRST_USE, 25);
@@ -175,7 +167,6 @@ TEST(first_use)
     draw_gap_of(23, 25);
     draw_call("cudaLaunchKernel", 1, 3, 2, 3);
     draw_work("kernel", "b", 0, 7, 12, 3, 3);
-    trace = draw_end();
     answer();
     assert_part(GAP_LAUNCH_CALL, 25);
 }
@@ -187,14 +178,12 @@ TEST(what_the_host_did_meanwhile)
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 70);
     draw_host("user_annotation", "step", 1, 5, 60);
     draw_host("user_annotation", "thinking", 1, 26, 9);
-    trace = draw_end();
     answer();
     assert_string_equal(NAME_OF(meanwhile), "step");
 
     draw_gap(40);
     draw_host("user_annotation", "step", 1, 5, 60);
     draw_host("user_annotation", "thinking", 1, 26, 10);
-    trace = draw_end();
     answer();
     assert_string_equal(NAME_OF(meanwhile), "thinking");
 }
@@ -207,7 +196,6 @@ TEST(with_stacks_the_line_is_shown)
     draw_arg(ARG_PYTHON_ID, 1);
     draw_host("python_function", "train.py(9): inner", 1, 24, 12);
     draw_arg(ARG_PYTHON_ID, 2);
-    trace = draw_end();
     answer();
     assert_string_equal(NAME_OF(meanwhile), "train.py(9): inner");
     assert_string_equal(gaps->at[0].line.at, "train.py(9): inner");
@@ -217,14 +205,12 @@ TEST(with_stacks_the_line_is_shown)
 TEST(queued_work_is_latency_if_short)
 {
     draw_gap(15);
-    trace = draw_end();
     answer();
     assert_one_gap(30, GAP_QUEUED);
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 31 });
     assert_one_gap(30, GAP_LAUNCH_LATENCY);
 
     draw_gap(20);
-    trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 31 });
     assert_part(GAP_LAUNCH_CALL, 2);
     assert_part(GAP_LAUNCH_LATENCY, 28);
@@ -235,7 +221,6 @@ TEST(a_synchronization_takes_what_it_took)
 {
     draw_gap(40);
     draw_call("cudaStreamSynchronize", 1, 12, 12, 3);
-    trace = draw_end();
     answer();
     assert_part(GAP_SYNCHRONIZATION, 4);
     assert_part(GAP_HOST, 16);
@@ -244,7 +229,6 @@ TEST(a_synchronization_takes_what_it_took)
     /* The other thread's does not count. */
     draw_gap(40);
     draw_call("cudaStreamSynchronize", 2, 12, 12, 3);
-    trace = draw_end();
     answer();
     assert_part(GAP_HOST, 20);
 }
@@ -258,14 +242,12 @@ TEST(a_synchronization_takes_what_it_took)
  */
 TEST(a_blocking_copy_synchronizes)
 {
-    draw_begin(&gaps_wants);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_work("kernel", "a", 0, 7, 10, 10, 1);
     draw_call("cudaMemcpyAsync", 1, 15, 13, 2);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 9, 16, 10, 2);
     draw_call("cudaLaunchKernel", 1, 30, 2, 3);
     draw_work("kernel", "b", 0, 7, 40, 10, 3);
-    trace = draw_end();
     answer();
     assert_part(GAP_SYNCHRONIZATION, 2);
     assert_part(GAP_HOST, 2);
@@ -281,7 +263,6 @@ TEST(what_is_before_the_call_is_split_by_what_the_thread_did)
     draw_call("cudaMalloc", 1, 21, 5, 3);
     draw_call("cudaMalloc", 1, 27, 3, 4);
     draw_call("cudaDeviceSynchronize", 1, 31, 5, 5);
-    trace = draw_end();
     answer();
     assert_part(GAP_ALLOCATION, 8);
     assert_part(GAP_SYNCHRONIZATION, 5);
@@ -297,7 +278,6 @@ TEST(data_loading)
     draw_gap(40);
     draw_host("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 1, 18, 20);
     draw_call("cudaHostAlloc", 1, 25, 3, 3);
-    trace = draw_end();
     answer();
     assert_part(GAP_DATA_LOADING, 15);
     assert_part(GAP_ALLOCATION, 3);
@@ -309,14 +289,12 @@ TEST(communication)
 {
     draw_gap(40);
     draw_host("user_annotation", "gloo:all_reduce", 1, 18, 17);
-    trace = draw_end();
     answer();
     assert_part(GAP_COMMUNICATION, 15);
     assert_part(GAP_HOST, 5);
 
     draw_gap(40);
     draw_host("cpu_op", "c10d::allreduce_", 1, 18, 30);
-    trace = draw_end();
     answer();
     assert_part(GAP_COMMUNICATION, 20);
     assert_part(GAP_LAUNCH_CALL, 2);
@@ -328,7 +306,6 @@ TEST(profiler_overhead)
     draw_gap(40);
     draw_call("cudaMalloc", 1, 20, 20, 3);
     draw_event("overhead", "Activity Buffer Request", -1, 0, 30, 15);
-    trace = draw_end();
     answer();
     assert_part(GAP_PROFILER, 15);
     assert_part(GAP_ALLOCATION, 10);
@@ -339,7 +316,6 @@ TEST(profiler_overhead)
     draw_gap(40);
     draw_call("cudaMalloc", 1, 20, 20, 3);
     draw_event("overhead", "Command Buffer Full", -1, 0, 30, 15);
-    trace = draw_end();
     answer();
     assert_part(GAP_PROFILER, 0);
     assert_part(GAP_ALLOCATION, 20);
@@ -347,10 +323,8 @@ TEST(profiler_overhead)
 
 TEST(a_launch_that_is_not_in_the_file_is_unknown)
 {
-    draw_begin(&gaps_wants);
     draw_work("kernel", "a", 0, 7, 10, 10, 1);
     draw_work("kernel", "b", 0, 7, 50, 10, 2);
-    trace = draw_end();
     answer();
     assert_one_gap(30, GAP_UNKNOWN);
     assert_int_equal(gaps->at[0].call, EVENT_NONE);
@@ -359,16 +333,14 @@ TEST(a_launch_that_is_not_in_the_file_is_unknown)
 /* Pages of unified memory have no call: they move as the host touches them, 20-50, or the kernel that runs. */
 TEST(pages_of_unified_memory_wait_for_the_host)
 {
-    draw_begin(&gaps_wants);
     draw_call("cudaLaunchKernel", 1, 0, 5, 1);
     draw_work("kernel", "a", 0, 7, 10, 10, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 12, 3, DRAW_NO_CALL);
     draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 50, 10, DRAW_NO_CALL);
-    trace = draw_end();
     answer();
     assert_one_gap(30, GAP_HOST);
     assert_int_equal(gaps->at[0].call, EVENT_NONE);
-    const struct page_moves *moves = page_moves_of(trace);
+    const struct page_moves *moves = page_moves_of(drawn());
     assert_int_equal(intervals_length(&moves->by_host[0]), 10);
     assert_int_equal(intervals_length(&moves->by_kernels[0]), 3);
 }
@@ -378,7 +350,6 @@ TEST(a_call_after_its_kernel)
 {
     draw_gap(55);
     draw_call("cudaMalloc", 1, 20, 16, 3);
-    trace = draw_end();
     answer();
     assert_part(GAP_ALLOCATION, 16);
     assert_part(GAP_HOST, 14);
@@ -395,7 +366,6 @@ TEST(a_call_after_its_kernel)
  */
 TEST(streams_devices_and_empty_work)
 {
-    draw_begin(&gaps_wants);
     draw_work("kernel", "a", 0, 0, 10, 10, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 0, 20, 10, DRAW_NO_CALL);
     draw_work("kernel", "c", 0, 7, 15, 20, DRAW_NO_CALL);
@@ -404,7 +374,6 @@ TEST(streams_devices_and_empty_work)
     draw_work("kernel", "k", 0, 0, 60, 5, DRAW_NO_CALL);
     draw_work("kernel", "e", 1, 0, 20, 10, DRAW_NO_CALL);
     draw_work("kernel", "f", 1, 0, 42, 8, DRAW_NO_CALL);
-    trace = draw_end();
     answer();
     static const int64_t starts[] = { 30, 50, 35, 45 }, ends[] = { 42, 60, 40, 50 };
     assert_int_equal(gaps->count, 4);
@@ -413,7 +382,7 @@ TEST(streams_devices_and_empty_work)
         assert_int_equal(gaps->at[i].end_ns, ends[i]);
         assert_int_equal(gaps->at[i].device, i == 0);
     }
-    assert_string_equal(trace_name(trace, gaps->at[1].before), "Memset (Device)");
+    assert_string_equal(trace_name(drawn(), gaps->at[1].before), "Memset (Device)");
     assert_int_equal(gaps->cause_count, 2);
     assert_int_equal(gaps->causes[0].time_ns, 20);
     assert_int_equal(gaps->causes[1].time_ns, 12);
@@ -431,7 +400,6 @@ TEST(streams_devices_and_empty_work)
 TEST(a_range_chooses_by_the_launch)
 {
     draw_gap(40);
-    trace = draw_end();
     answer_with((struct selection_query){ .range = "0..41ns" }, (struct gaps_options){ 0 });
     assert_int_equal(gaps->idle_ns, 30);
     answer_with((struct selection_query){ .range = "0..40ns" }, (struct gaps_options){ 0 });
@@ -445,12 +413,10 @@ TEST(a_range_chooses_by_the_launch)
  * kernel. */
 TEST(one_launch_of_502_kernels)
 {
-    draw_begin(&gaps_wants);
     draw_call("cudaGraphLaunch", 1, 5, 3, 1);
     draw_call("cudaLaunchKernel", 1, 9, 3, 2);
     for (int64_t i = 0; i < 502; i++)
         draw_work("kernel", "node", 0, 7, 10 + 11 * i, 10, 1);
-    trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .min_ns = 2, .latency_below_ns = 10 });
     assert_int_equal(gaps->count, 0);
     assert_int_equal(gaps->cause_count, 1);
@@ -463,12 +429,10 @@ TEST(one_launch_of_502_kernels)
 /* Gaps of 1, 2 and 3: with two the longest two are listed, and it is known that there are three. */
 TEST(the_longest_are_listed)
 {
-    draw_begin(&gaps_wants);
     draw_work("kernel", "a", 0, 7, 0, 10, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 7, 11, 10, DRAW_NO_CALL);
     draw_work("kernel", "c", 0, 7, 23, 10, DRAW_NO_CALL);
     draw_work("kernel", "d", 0, 7, 36, 10, DRAW_NO_CALL);
-    trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .most_gaps = 2 });
     assert_int_equal(gaps->count, 2);
     assert_int_equal(gaps->listed, 3);
@@ -485,13 +449,11 @@ TEST(of_many_gaps_the_longest_are_listed)
 {
     enum { MANY = 3001 };
     static const int64_t most[] = { 3, 999, 1000, 1200, 1500, 3000 };
-    draw_begin(&gaps_wants);
     int64_t at_ns = 0;
     for (int64_t i = 0; i <= MANY; i++) {
         draw_work("kernel", "k", 0, 7, at_ns, 1, DRAW_NO_CALL);
         at_ns += 1 + 1 + i * 1999 % MANY;
     }
-    trace = draw_end();
     for (size_t m = 0; m < sizeof most / sizeof *most; m++) {
         answer_with((struct selection_query){ 0 }, (struct gaps_options){ .most_gaps = (size_t)most[m] });
         assert_int_equal(gaps->count, most[m]);
@@ -505,13 +467,11 @@ TEST(of_many_gaps_the_longest_are_listed)
 /* What is asked in the usual way is kept with the trace: the causes alone, and then with the longest gaps. */
 TEST(usual_gaps_are_found_once)
 {
-    draw_begin(&gaps_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 60000);
     draw_call("cudaLaunchKernel", 1, 50000, 10, 1);
     draw_work("kernel", "a", 0, 7, 0, 10, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 7, 60010, 10, 1);
     draw_work("kernel", "c", 0, 7, 80020, 10, DRAW_NO_CALL);
-    trace = draw_end();
     struct gaps_options options = gaps_defaults;
     options.only_causes = true;
     answer_with((struct selection_query){ 0 }, options);
@@ -539,7 +499,6 @@ TEST(causes_are_summed_up_by_operator_step_and_thread)
     } cases[] = { { BY(DEVICE), 1, 20 }, { BY(OP), 2, 10 },   { BY(STEP), 2, 10 },
                   { BY(THREAD), 2, 10 }, { BY(RANK), 1, 20 }, { BY(OP) | BY(DEVICE), 2, 10 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        draw_begin(&gaps_wants);
         draw_host("user_annotation", "ProfilerStep#1", 1, 0, 25);
         draw_host("cpu_op", "aten::mm", 1, 0, 20);
         draw_host("cpu_op", "aten::add", 2, 29, 20);
@@ -549,7 +508,6 @@ TEST(causes_are_summed_up_by_operator_step_and_thread)
         draw_work("kernel", "k", 0, 7, 0, 10, 1);
         draw_work("kernel", "k", 0, 7, 20, 10, 2);
         draw_work("kernel", "k", 0, 7, 40, 10, 3);
-        trace = draw_end();
         answer_by((struct selection_query){ 0 }, cases[i].by, (struct gaps_options){ 0 });
         assert_int_equal(gaps->cause_count, cases[i].groups); /* all of it is "queued" */
         assert_int_equal(gaps->causes[0].time_ns, cases[i].first_ns);

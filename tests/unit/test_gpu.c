@@ -7,15 +7,16 @@
 #include "derive/communication.h"
 #include "trace/span.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &gpu_wants;
+
 static struct result *result;
 static struct table *devices, *efficiency, *copies;
 
 static void analyze_by(struct selection_query query, unsigned by)
 {
-    const struct selection *selection = scratch_selection(trace, query);
+    const struct selection *selection = scratch_selection(drawn(), query);
     result = scratch_result(result_open("tpa.gpu/1"));
-    ask_analysis(&analysis_gpu, trace, selection, by, result);
+    ask_analysis(&analysis_gpu, drawn(), selection, by, result);
     devices = table_called(result, "devices");
     efficiency = table_called(result, "efficiency");
     copies = table_called(result, "copies");
@@ -52,9 +53,7 @@ static void draw_operations(void)
 
 static void draw_streams(void)
 {
-    draw_begin(&gpu_wants);
     draw_operations();
-    trace = draw_end();
 }
 
 TEST(each_moment_counts_once)
@@ -99,12 +98,11 @@ TEST(a_range_chooses_work_by_its_launch)
                "span=55, computation=20, exposed_communication=0, exposed_memcpy=35, idle=0, "
                "kernels=1");
     assert_int_equal(int_called(efficiency, 0, "window"), 55);
-    draw_begin(&gpu_wants); /* both are launched by 12, and run later */
+    /* both are launched by 12, and run later */
     draw_call("cudaLaunchKernel", 1, 5, 1, 1);
     draw_call("cudaLaunchKernel", 1, 11, 1, 2);
     draw_work("kernel", "gemm", 0, 7, 20, 10, 1);
     draw_work("kernel", "add", 0, 7, 40, 15, 2);
-    trace = draw_end();
     analyze((struct selection_query){ .range = "5ns..7ns" });
     assert_int_equal(int_called(devices, 0, "span"), 15);
     analyze((struct selection_query){ .range = "0ns..5ns" });
@@ -145,12 +143,10 @@ TEST(each_stream_for_itself)
  */
 TEST(equal_streams_of_two_devices_are_two)
 {
-    draw_begin(&gpu_wants);
     draw_work("kernel", "a", 0, 0, 0, 20, DRAW_NO_CALL);
     draw_work("kernel", "b", 1, 0, 20, 10, DRAW_NO_CALL);
     draw_file("rank1.json");
     draw_work("kernel", "c", 0, 0, 10, 10, DRAW_NO_CALL);
-    trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_int_equal(devices->row_count, 3);
     assert_int_equal(int_called(devices, 0, "busy"), 20);
@@ -171,7 +167,6 @@ TEST(equal_streams_of_two_devices_are_two)
  */
 TEST(efficiency_looks_at_the_steps_as_they_ran)
 {
-    draw_begin(&gpu_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 35);
     draw_host("user_annotation", "ProfilerStep#2", 1, 35, 35);
     draw_call("cudaLaunchKernel", 1, 2, 3, 1);
@@ -185,7 +180,6 @@ TEST(efficiency_looks_at_the_steps_as_they_ran)
     draw_decimal(ARG_BLOCKS_PER_SM, 2);
     draw_decimal(ARG_OCCUPANCY, 25);
     draw_work("kernel", "mystery", 0, 7, 75, 15, 3);
-    trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(efficiency, 0, "window"), 80);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 55.0 / 80, 1e-12);
@@ -206,14 +200,12 @@ TEST(efficiency_looks_at_the_steps_as_they_ran)
  */
 TEST(of_steps_that_overlap_the_first_is_the_window)
 {
-    draw_begin(&gpu_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 60);
     draw_host("user_annotation", "ProfilerStep#2", 2, 20, 70);
     draw_call("cudaLaunchKernel", 1, 2, 3, 1);
     draw_work("kernel", "gemm", 0, 7, 10, 20, 1);
     draw_work("kernel", "late", 0, 7, 65, 10, DRAW_NO_CALL);
     draw_decimal(ARG_BLOCKS_PER_SM, 2);
-    trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(efficiency, 0, "window"), 60);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 20.0 / 60, 1e-12);
@@ -223,11 +215,9 @@ TEST(of_steps_that_overlap_the_first_is_the_window)
 /* A step of no length at 50: the operators from 0 to 40 are the window, in which a kernel ran for 20. */
 TEST(steps_that_took_no_time_are_no_window)
 {
-    draw_begin(&gpu_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 50, 0);
     draw_host("cpu_op", "aten::mm", 1, 0, 40);
     draw_work("kernel", "gemm", 0, 7, 10, 20, DRAW_NO_CALL);
-    trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(efficiency, 0, "window"), 40);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 0.5, 1e-12);
@@ -239,12 +229,10 @@ TEST(steps_that_took_no_time_are_no_window)
  */
 TEST(an_open_operator_ends_with_the_recording)
 {
-    draw_begin(&gpu_wants);
     draw_host("Trace", "PyTorch Profiler (0)", 1, 0, 100);
     draw_host("cpu_op", "aten::mm", 1, 10, INT64_C(86400000000000));
     draw_work("kernel", "gemm", 0, 7, 30, 45, 1);
-    trace = draw_end();
-    assert_int_equal(trace_file_span(trace, 0).end_ns, 100);
+    assert_int_equal(trace_file_span(drawn(), 0).end_ns, 100);
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(efficiency, 0, "window"), 90);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 0.5, 1e-12);
@@ -253,7 +241,6 @@ TEST(an_open_operator_ends_with_the_recording)
 /* The name says nothing: it is the operator (by its id), or the arguments of the kernel, that tell. */
 TEST(communication_is_recognised_by_operator_and_arguments)
 {
-    draw_begin(&gpu_wants);
     draw_host("cpu_op", "symm_mem::one_shot", 1, 0, 10);
     draw_arg(ARG_EXTERNAL_ID, 5);
     draw_host("cpu_op", "aten::add", 1, 10, 10);
@@ -264,16 +251,13 @@ TEST(communication_is_recognised_by_operator_and_arguments)
     draw_arg(ARG_EXTERNAL_ID, 6);
     draw_work("kernel", "k", 0, 7, 40, 10, 3);
     draw_text(ARG_COLLECTIVE, "allreduce");
-    trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_row(devices, 0, "communication=20, computation=10, nccl_union=0, idle=20");
 }
 
 TEST(no_work_gives_empty_tables)
 {
-    draw_begin(&gpu_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
-    trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_int_equal(devices->row_count, 0);
 }
@@ -325,11 +309,9 @@ TEST(a_row_of_a_step_is_the_work_it_launched)
                                            { TABLE_INT_MISSING, 30, 20, 10, 0, 0, 0, 2 } };
     static const char *const keys[] = { "step",           "span", "computation", "exposed_communication",
                                         "exposed_memcpy", "idle", "gaps",        "events" };
-    draw_begin(&gpu_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 15, 30);
     draw_host("user_annotation", "ProfilerStep#2", 1, 50, 45);
     draw_operations();
-    trace = draw_end();
     analyze_by((struct selection_query){ 0 }, BY(STEP));
     assert_int_equal(devices->row_count, 3);
     for (size_t row = 0; row < 3; row++)
@@ -353,13 +335,11 @@ TEST(a_row_of_a_step_is_the_work_it_launched)
  */
 TEST(the_window_of_operators_reaches_to_the_end_of_their_work)
 {
-    draw_begin(&gpu_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 20);
     draw_call("cudaLaunchKernel", 1, 10, 2, 1);
     draw_call("cudaLaunchKernel", 1, 150, 2, 2);
     draw_work("kernel", "gemm", 0, 7, 30, 100, 1);
     draw_work("kernel", "add", 0, 7, 200, 10, 2);
-    trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(efficiency, 0, "window"), 130);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 100.0 / 130, 1e-12);
@@ -369,12 +349,10 @@ TEST(the_window_of_operators_reaches_to_the_end_of_their_work)
 TEST(spans_of_many_devices_do_not_overflow)
 {
     const int64_t far_ns = INT64_C(2200000000000000000);
-    draw_begin(&gpu_wants);
     for (int device = 0; device < 3; device++) {
         draw_work("kernel", "gemm", device, 7, -far_ns, 1, DRAW_NO_CALL);
         draw_work("kernel", "gemm", device, 7, far_ns, 1, DRAW_NO_CALL);
     }
-    trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_int_equal(devices->row_count, 3);
     assert_int_equal(int_called(devices, 0, "span"), 2 * far_ns + 1);
@@ -386,14 +364,12 @@ TEST(spans_of_many_devices_do_not_overflow)
 TEST(the_only_properties_are_those_of_the_only_device)
 {
     for (int second = 0; second < 2; second++) {
-        draw_begin(&gpu_wants);
-        *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
+        *VEC_PUSH(&drawn_file()->devices) =
             (struct trace_device){ .id = 0, .name = "MI300X", .compute_major = 9 };
         draw_work("kernel", "gemm", 9, 7, 0, 20, DRAW_NO_CALL);
         if (second)
             draw_work("kernel", "gemm", 8, 7, 0, 20, DRAW_NO_CALL);
-        trace = draw_end();
-        const struct gpu_events *gpu = gpu_events_of(trace);
+        const struct gpu_events *gpu = gpu_events_of(drawn());
         assert_int_equal(gpu->device_count, 1 + second);
         if (second) {
             assert_null(gpu->devices[0].properties);

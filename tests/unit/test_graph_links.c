@@ -31,9 +31,8 @@ static struct graph_bodies *captured(const struct launch *launches, size_t count
 {
     draw_begin(&(struct trace_wants){ .args = GRAPH_BODIES_WANTS });
     capture(launches, count, 0);
-    struct trace *trace = draw_end();
     struct graph_bodies *bodies = graph_bodies_open();
-    assert_int_equal(graph_bodies_add(bodies, trace), 1);
+    assert_int_equal(graph_bodies_add(bodies, drawn()), 1);
     return bodies;
 }
 
@@ -70,7 +69,7 @@ static struct trace *replayed(const char *const *names, const int64_t *streams, 
 {
     draw_begin(&(struct trace_wants){ .args = GRAPH_LINKS_WANTS });
     replay(names, streams, count, 1, 0);
-    return draw_end();
+    return drawn();
 }
 
 TEST(operations_get_the_operators_in_order)
@@ -113,9 +112,8 @@ static struct graph_bodies *captured_nodes(const struct launch *launches, const 
             draw_arg(ARG_GRAPH_NODE_ID, nodes[i]);
     }
     draw_host("cuda_runtime", "cudaStreamEndCapture", 1, 10 + 10 * count, 1);
-    struct trace *trace = draw_end();
     struct graph_bodies *bodies = graph_bodies_open();
-    assert_int_equal(graph_bodies_add(bodies, trace), 1);
+    assert_int_equal(graph_bodies_add(bodies, drawn()), 1);
     return bodies;
 }
 
@@ -131,7 +129,7 @@ static struct trace *replayed_nodes(const char *const *names, const int64_t *nod
         if (nodes[i] >= 0)
             draw_arg(ARG_GRAPH_NODE_ID, nodes[i]);
     }
-    return draw_end();
+    return drawn();
 }
 
 static const int64_t three_nodes[] = { 11, 12, 13 };
@@ -218,17 +216,15 @@ TEST(alike_bodies_take_turns)
     draw_begin(&(struct trace_wants){ .args = GRAPH_BODIES_WANTS });
     int64_t now = capture(first, 1, 0);
     capture(second, 1, now);
-    struct trace *trace = draw_end();
     struct graph_bodies *bodies = graph_bodies_open();
-    assert_int_equal(graph_bodies_add(bodies, trace), 2);
+    assert_int_equal(graph_bodies_add(bodies, drawn()), 2);
 
     const char *const names[] = { "k" };
     draw_begin(&(struct trace_wants){ .args = GRAPH_LINKS_WANTS });
     for (int64_t i = 0; i < 4; i++)
         replay(names, NULL, 1, i + 1, 1000 * i);
-    trace = draw_end();
-    graph_links_attach(trace, bodies);
-    assert_string_equal(operators_of(trace), "first second first second");
+    graph_links_attach(drawn(), bodies);
+    assert_string_equal(operators_of(drawn()), "first second first second");
 }
 
 /* ---- sequences ---- */

@@ -13,12 +13,12 @@
 #include "tests/unit/drawn.h"
 #include "derive/features.h"
 
-static const struct trace_wants wants = { .args = WANT(DEVICE) | WANT(STREAM) | WANT(CORRELATION) |
-                                                  FEATURE_WANTS };
+static const struct trace_wants *drawn_wants =
+    &(const struct trace_wants){ .args = WANT(DEVICE) | WANT(STREAM) | WANT(CORRELATION) | FEATURE_WANTS };
 
 static void describe_file(int64_t rank)
 {
-    struct trace_file *file = trace_builder_current_file(draw_builder);
+    struct trace_file *file = drawn_file();
     file->rank = rank;
     file->world_size = 2;
     file->backend = "nccl";
@@ -32,9 +32,8 @@ static void describe_file(int64_t rank)
     };
 }
 
-static struct result *draw(struct trace **trace)
+static struct result *draw(void)
 {
-    draw_begin(&wants);
     describe_file(0);
     draw_host("user_annotation", "ProfilerStep#4", 1, 100, 130);
     draw_host("user_annotation", "ProfilerStep#5", 1, 230, 171);
@@ -46,16 +45,14 @@ static struct result *draw(struct trace **trace)
     draw_file("rank1.json");
     describe_file(1);
     draw_host("cpu_op", "add", 1, 1000, 7);
-    *trace = draw_end();
     struct result *result = scratch_result(result_open("tpa.info/1"));
-    info_add_tables(*trace, result);
+    info_add_tables(drawn(), result);
     return result;
 }
 
 TEST(files_tell_rank_span_and_steps)
 {
-    struct trace *trace;
-    struct result *result = draw(&trace);
+    struct result *result = draw();
     const struct table *files = table_called(result, "files");
     assert_int_equal(files->row_count, 2);
     assert_int_equal(int_called(files, 1, "rank"), 1);
@@ -72,8 +69,7 @@ TEST(files_tell_rank_span_and_steps)
 
 TEST(what_files_say_alike_is_shown_once)
 {
-    struct trace *trace;
-    struct result *result = draw(&trace);
+    struct result *result = draw();
     const struct table *facts = table_called(result, "facts");
     const char *const expected[][2] = {
         { "distributed backend", "nccl" }, { "record_shapes", "yes" }, { "CUDA runtime", "12.4" },
@@ -89,8 +85,7 @@ TEST(what_files_say_alike_is_shown_once)
 
 TEST(devices_tell_their_streams_and_events)
 {
-    struct trace *trace;
-    struct result *result = draw(&trace);
+    struct result *result = draw();
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 1);
     assert_row(devices, 0,
@@ -101,15 +96,14 @@ TEST(devices_tell_their_streams_and_events)
 
 TEST(categories_and_tracks_count_every_event_once)
 {
-    struct trace *trace;
-    struct result *result = draw(&trace);
+    struct result *result = draw();
     const char *const keys[] = { "categories", "tracks" };
     for (size_t k = 0; k < 2; k++) {
         const struct table *table = table_called(result, keys[k]);
         int64_t sum = 0;
         for (size_t row = 0; row < table->row_count; row++)
             sum += int_called(table, row, "events");
-        assert_int_equal(sum, trace->event_count);
+        assert_int_equal(sum, drawn()->event_count);
     }
     const struct table *tracks = table_called(result, "tracks");
     assert_int_equal(tracks->row_count, 3);
@@ -122,32 +116,28 @@ TEST(categories_and_tracks_count_every_event_once)
 /* The recording goes from 0 to 100; of a region that was open then, the file tells 90 to 5090. */
 TEST(a_region_open_at_the_end_makes_neither_file_nor_track_longer)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "mm", 1, 20, 60);
     draw_host("user_annotation", "forward", 1, 90, 5000);
     draw_host("Trace", "PyTorch Profiler (0)", 2, 0, 100);
-    struct trace *trace = draw_end();
     struct result *result = scratch_result(result_open("tpa.info/1"));
-    info_add_tables(trace, result);
+    info_add_tables(drawn(), result);
     assert_int_equal(int_called(table_called(result, "files"), 0, "span"), 80);
     assert_int_equal(int_called(table_called(result, "tracks"), 0, "span"), 80);
 }
 
 TEST(a_date_needs_a_base_or_plain_times)
 {
-    draw_begin(&wants);
-    trace_builder_current_file(draw_builder)->has_base = true;
-    trace_builder_current_file(draw_builder)->base_ns = INT64_C(1751410836000000000);
+    drawn_file()->has_base = true;
+    drawn_file()->base_ns = INT64_C(1751410836000000000);
     draw_host("cpu_op", "mm", 1, 4000000000, 60);
     draw_file("old.json");
     draw_host("cpu_op", "mm", 1, INT64_C(1661203462598738123), 60);
     draw_file("empty.json"); /* the window of the profiler alone begins nothing */
-    trace_builder_current_file(draw_builder)->has_base = true;
-    trace_builder_current_file(draw_builder)->base_ns = INT64_C(1751410836000000000);
+    drawn_file()->has_base = true;
+    drawn_file()->base_ns = INT64_C(1751410836000000000);
     draw_host("Trace", "PyTorch Profiler (0)", 1, 0, 60);
-    struct trace *trace = draw_end();
     struct result *result = scratch_result(result_open("tpa.info/1"));
-    info_add_tables(trace, result);
+    info_add_tables(drawn(), result);
     const struct table *files = table_called(result, "files");
     assert_string_equal(text_called(files, 0, "begin"), "2025-07-01 23:00:40"); /* date -u -d @1751410840 */
     assert_string_equal(text_called(files, 1, "begin"), "2022-08-22 21:24:22"); /* date -u -d @1661203462 */
@@ -156,33 +146,29 @@ TEST(a_date_needs_a_base_or_plain_times)
 
 TEST(an_empty_trace_has_files_only)
 {
-    draw_begin(&wants);
-    struct trace *trace = draw_end();
+    draw_begin(drawn_wants);
     struct result *result = scratch_result(result_open("tpa.info/1"));
-    info_add_tables(trace, result);
+    info_add_tables(drawn(), result);
     assert_int_equal(result->tables.count, 1);
     assert_int_equal(int_called(table_called(result, "files"), 0, "events"), 0);
     assert_true(int_called(table_called(result, "files"), 0, "span") == TABLE_INT_MISSING);
-    assert_int_equal(trace_features(trace), 0);
+    assert_int_equal(trace_features(drawn()), 0);
 }
 
 /* What a trace of one event of this category and name has. */
 static unsigned features_with(const char *category, const char *name)
 {
-    draw_begin(&wants);
     draw_host(category, name, 1, 0, 5);
-    struct trace *trace = draw_end();
-    unsigned features = trace_features(trace);
+    unsigned features = trace_features(drawn());
     return features & ~(unsigned)FEATURE_EVENTS;
 }
 
 TEST(features_come_from_kinds_and_names)
 {
-    struct trace *trace;
-    draw(&trace);
-    assert_int_equal(trace_features(trace), FEATURE_EVENTS | FEATURE_OPS | FEATURE_GPU | FEATURE_LAUNCHES |
-                                                FEATURE_STEPS | FEATURE_MEMORY | FEATURE_ANNOTATIONS |
-                                                FEATURE_RANKS);
+    draw();
+    assert_int_equal(trace_features(drawn()), FEATURE_EVENTS | FEATURE_OPS | FEATURE_GPU | FEATURE_LAUNCHES |
+                                                  FEATURE_STEPS | FEATURE_MEMORY | FEATURE_ANNOTATIONS |
+                                                  FEATURE_RANKS);
     assert_int_equal(features_with("python_function", "f"), FEATURE_STACKS);
     assert_int_equal(features_with("cuda_driver", "cuLaunchKernelEx"), FEATURE_LAUNCHES);
     assert_int_equal(features_with("user_annotation", "nccl:all_reduce"),
@@ -192,11 +178,9 @@ TEST(features_come_from_kinds_and_names)
                      FEATURE_OPS | FEATURE_STEPS); /* PyTorch 1.8 */
     assert_int_equal(features_with("gpu_user_annotation", "ProfilerStep#1"), FEATURE_STEPS);
 
-    draw_begin(&wants);
     draw_host("cpu_op", "mm", 1, 0, 5);
     draw_text(ARG_INPUT_DIMS, "[[2,3]]");
-    trace = draw_end();
-    assert_int_equal(trace_features(trace), FEATURE_EVENTS | FEATURE_OPS | FEATURE_SHAPES);
+    assert_int_equal(trace_features(drawn()), FEATURE_EVENTS | FEATURE_OPS | FEATURE_SHAPES);
 }
 
 TEST(features_have_a_name_and_a_recipe)

@@ -4,7 +4,8 @@
 #include "analyze/registry.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &kernels_wants;
+
 static struct result *result;
 static struct table *table;
 
@@ -26,7 +27,6 @@ static void draw_shape(const char *grid, int64_t registers)
  */
 static void draw(unsigned by)
 {
-    draw_begin(&kernels_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     draw_host("cpu_op", "aten::add", 1, 10, 10);
     draw_call("cudaLaunchKernel", 1, 1, 2, 1);
@@ -42,10 +42,9 @@ static void draw(unsigned by)
     draw_shape("[8,1,1]", 32);
     draw_work("kernel", "_ZN3addEv", 0, 9, 40, 4, 77);
     draw_work("gpu_memset", "Memset (Device)", 0, 7, 50, 10, DRAW_NO_CALL);
-    trace = draw_end();
-    const struct selection *selection = selection_all(trace);
+    const struct selection *selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.kernels/1"));
-    ask_analysis(&analysis_kernels, trace, selection, by, result);
+    ask_analysis(&analysis_kernels, drawn(), selection, by, result);
     table = table_called(result, "kernels");
 }
 
@@ -71,7 +70,6 @@ TEST(the_shape_is_that_with_the_most_time)
 /* One launch each of two operators and two shapes, equally long; the file tells the later one first. */
 TEST(of_equals_the_first_to_run_is_named_first)
 {
-    draw_begin(&kernels_wants);
     draw_host("cpu_op", "aten::add", 1, 10, 10);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     draw_call("cudaLaunchKernel", 1, 11, 2, 2);
@@ -80,10 +78,9 @@ TEST(of_equals_the_first_to_run_is_named_first)
     draw_shape("[8,1,1]", 32);
     draw_work("kernel", "gemm", 0, 7, 20, 5, 1);
     draw_shape("[64,1,1]", 64);
-    trace = draw_end();
-    const struct selection *selection = selection_all(trace);
+    const struct selection *selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.kernels/1"));
-    ask_analysis(&analysis_kernels, trace, selection, 0, result);
+    ask_analysis(&analysis_kernels, drawn(), selection, 0, result);
     table = table_called(result, "kernels");
     assert_row(table, 0, "grid=64x1x1, registers=64");
     assert_string_equal(text_called(table, 0, "operators"), "aten::mm, aten::add");
@@ -123,7 +120,6 @@ TEST(rows_by_shape_operator_and_stream)
 /* Launched in step 1, twice, and after it; the second runs only in step 2. */
 TEST(steps_have_what_they_launched)
 {
-    draw_begin(&kernels_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 10);
     draw_host("user_annotation", "ProfilerStep#2", 1, 10, 10);
     draw_call("cudaLaunchKernel", 1, 1, 1, 1);
@@ -132,10 +128,9 @@ TEST(steps_have_what_they_launched)
     draw_work("kernel", "gemm", 0, 7, 3, 5, 1);
     draw_work("kernel", "gemm", 0, 7, 12, 5, 2);
     draw_work("kernel", "gemm", 0, 7, 31, 1, 3);
-    trace = draw_end();
-    const struct selection *selection = selection_all(trace);
+    const struct selection *selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.kernels/1"));
-    ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);
+    ask_analysis(&analysis_kernels, drawn(), selection, BY(STEP), result);
     const struct table *kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 2);
     assert_row(kernels, 0, "step=1, total=10");

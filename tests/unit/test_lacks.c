@@ -32,13 +32,12 @@ TEST(words_and_sorts_are_distinct)
 /* Two files: the first is whole, the second lacks LACK and has something odd that is none. */
 static struct trace *two_files(enum lack lack)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "aten::mm", 1, 10, 40);
-    trace_chunk_notice(draw_chunk, "given_twice", "an event is odd", 3);
+    trace_chunk_notice(draw_chunk_now(), "given_twice", "an event is odd", 3);
     draw_file("other.json");
     draw_host("cpu_op", "aten::add", 1, 10, 40);
-    trace_chunk_lacks(draw_chunk, lack, "something is missing", 77);
-    return draw_end();
+    trace_chunk_lacks(draw_chunk_now(), lack, "something is missing", 77);
+    return drawn();
 }
 
 TEST(the_file_that_lacks_something_is_known)
@@ -56,9 +55,8 @@ TEST(the_file_that_lacks_something_is_known)
 
 TEST(files_that_cannot_be_read_are_of_no_file)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
-    trace_builder_lacks_files(draw_builder, LACK_LEFT_OUT, "left out: x.json", 2);
-    struct trace *trace = draw_end(), *sum = trace_open();
+    trace_builder_lacks_files(draw_builder_now(), LACK_LEFT_OUT, "left out: x.json", 2);
+    struct trace *trace = drawn(), *sum = trace_open();
     assert_int_equal(trace->files[0].lacks, 0);
     assert_int_equal(trace_lacks(trace), LACKS_FILES);
     trace_append(sum, trace, NULL);
@@ -85,12 +83,10 @@ TEST(merged_and_sliced_files_keep_it)
 
 TEST(a_dropped_file_lacks_nothing)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
-    trace_builder_lacks(draw_builder, LACK_CUT_SHORT, "cut", 1, TPA_NOWHERE);
-    assert_true(trace_builder_drop_file(draw_builder));
-    trace_builder_file(draw_builder, "next.json", "Chrome JSON");
-    struct trace *trace = draw_end();
-    assert_int_equal(trace_lacks(trace), 0);
+    trace_builder_lacks(draw_builder_now(), LACK_CUT_SHORT, "cut", 1, TPA_NOWHERE);
+    assert_true(trace_builder_drop_file(draw_builder_now()));
+    trace_builder_file(draw_builder_now(), "next.json", "Chrome JSON");
+    assert_int_equal(trace_lacks(drawn()), 0);
 }
 
 static struct trace *read_tpa(const struct buffer *bytes, size_t len)

@@ -18,14 +18,12 @@
 
 enum { MANY = 100000, MOST_SECONDS = 300 };
 
-static struct trace *trace;
 static const struct selection *selection;
 static struct result *result;
 
 static void open_result(void)
 {
-    trace = draw_end();
-    selection = selection_all(trace);
+    selection = selection_all(drawn());
     result = scratch_result(result_open(""));
     alarm(MOST_SECONDS);
 }
@@ -42,16 +40,16 @@ TEST(streams)
         draw_work("kernel", "gemm", 0, i, 100 * (MANY + i) + 20, 30, 2 * i + 1);
     }
     open_result();
-    ask_analysis(&analysis_gpu, trace, selection, BY(STREAM), result);
+    ask_analysis(&analysis_gpu, drawn(), selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
-    const struct gaps *gaps = gaps_analyze(trace, selection, BY(STREAM), &(struct gaps_options){ 0 });
+    const struct gaps *gaps = gaps_analyze(drawn(), selection, BY(STREAM), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY);
     arena_free(gaps);
-    ask_analysis(&analysis_transfers, trace, selection, BY(STREAM), result);
+    ask_analysis(&analysis_transfers, drawn(), selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
-    ask_analysis(&analysis_launches, trace, selection, BY(STREAM), result);
+    ask_analysis(&analysis_launches, drawn(), selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "queues")->row_count, MANY);
-    ask_analysis(&analysis_kernels, trace, selection, BY(STREAM), result);
+    ask_analysis(&analysis_kernels, drawn(), selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
     alarm(0);
 }
@@ -76,16 +74,16 @@ TEST(steps_and_gaps)
     }
     struct tpa_error err = { 0 };
     open_result();
-    const struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err);
+    const struct steps *steps = steps_analyze(drawn(), selection, &(struct steps_options){ 0 }, &err);
     assert_int_equal(steps->count, MANY);
     arena_free(steps);
-    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &(struct gaps_options){ 0 });
+    const struct gaps *gaps = gaps_analyze(drawn(), selection, BY(DEVICE), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY - 1);
     arena_free(gaps);
-    memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
+    memory_add_tables(drawn(), selection, &(struct memory_options){ 0 }, result);
     assert_int_equal(int_called(table_called(result, "unfreed"), 0, "count"), MANY);
-    ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);
+    ask_analysis(&analysis_kernels, drawn(), selection, BY(STEP), result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
-    assert_true(summary_add_tables(trace, selection, SUMMARY_BY_ALL, result, &err));
+    assert_true(summary_add_tables(drawn(), selection, SUMMARY_BY_ALL, result, &err));
     alarm(0);
 }

@@ -3,14 +3,15 @@
 #include "analyze/latency/latency.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &latency_wants;
+
 static const struct latency *latency;
 
 static void answer_with(struct selection_query query, unsigned by, struct latency_options options)
 {
     struct tpa_error err = { 0 };
-    const struct selection *selection = scratch_selection(trace, query);
-    latency = scratch(latency_analyze(trace, selection, by, &options, &err));
+    const struct selection *selection = scratch_selection(drawn(), query);
+    latency = scratch(latency_analyze(drawn(), selection, by, &options, &err));
     assert_non_null(latency);
     for (size_t i = 0; i < latency->rows.count; i++) {
         const struct latency_row *row = &latency->rows.at[i];
@@ -41,9 +42,7 @@ static int64_t draw_ranges(const char *name, int64_t at_ns, int count, int64_t f
 /* 1, 2 ... 20: half do not exceed 10, 90 % 18, 95 % 19, 99 % only all of them. Variance of a sample: 20 * 21 / 12 = 35. */
 TEST(percentiles_are_durations_that_occurred)
 {
-    draw_begin(&latency_wants);
     draw_ranges("a", 0, 20, 1, 1);
-    trace = draw_end();
     answer();
     assert_int_equal(latency->rows.count, 1);
     const struct latency_row *row = &latency->rows.at[0];
@@ -63,13 +62,11 @@ TEST(percentiles_are_durations_that_occurred)
 
 TEST(names_that_differ_in_numbers_are_one_row)
 {
-    draw_begin(&latency_wants);
     draw_host("user_annotation", "ProfilerStep#9", 1, 0, 10);
     draw_host("user_annotation", "ProfilerStep#10", 1, 20, 10);
     draw_host("user_annotation", "fp8 all2all", 1, 40, 10);
     draw_host("user_annotation", "fp8 all2all", 1, 60, 10);
     draw_host("user_annotation", "fp16 all2all", 1, 80, 10); /* another word */
-    trace = draw_end();
     answer();
     assert_int_equal(latency->rows.count, 2);
     assert_string_equal(latency->rows.at[0].name.at, "ProfilerStep#*");
@@ -81,11 +78,9 @@ TEST(names_that_differ_in_numbers_are_one_row)
 
 TEST(operators_are_selected_by_name)
 {
-    draw_begin(&latency_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     draw_host("cpu_op", "aten::mm", 1, 20, 30);
     draw_host("cpu_op", "aten::add", 1, 60, 30);
-    trace = draw_end();
     answer();
     assert_int_equal(latency->rows.count, 0);
     answer_with((struct selection_query){ 0 }, 0, (struct latency_options){ .least = 2, .name = "mm$" });
@@ -105,14 +100,12 @@ TEST(operators_are_selected_by_name)
  */
 TEST(parts_add_up_to_the_range)
 {
-    draw_begin(&latency_wants);
     draw_host("user_annotation", "a", 1, 0, 50);
     draw_host("user_annotation", "a", 1, 100, 50);
     draw_call("cudaLaunchKernel", 1, 5, 5, 1);
     draw_call("cudaStreamSynchronize", 1, 30, 18, 2);
     draw_work("kernel", "k", 0, 7, 20, 20, 1);
     draw_work("kernel", "k", 0, 7, 120, 10, DRAW_NO_CALL);
-    trace = draw_end();
     answer();
     const struct latency_row *row = &latency->rows.at[0];
     assert_int_equal(row->busy_ns, 30);
@@ -127,11 +120,9 @@ TEST(parts_add_up_to_the_range)
 /* Six ranges of 100 and one of 300, in which a copy takes 150. */
 TEST(outlier_tells_what_grew)
 {
-    draw_begin(&latency_wants);
     int64_t at_ns = draw_ranges("a", 0, 6, 100, 0);
     draw_host("user_annotation", "a", 1, at_ns, 300);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, at_ns + 50, 150, DRAW_NO_CALL);
-    trace = draw_end();
     answer();
     assert_int_equal(latency->rows.at[0].outliers, 1);
     assert_int_equal(latency->outliers.count, 1);
@@ -146,10 +137,8 @@ TEST(outlier_tells_what_grew)
 /* By a tenth and no more is no outlier, however alike the others are. */
 TEST(a_tenth_longer_is_no_outlier)
 {
-    draw_begin(&latency_wants);
     int64_t at_ns = draw_ranges("a", 0, 6, 100, 0);
     draw_host("user_annotation", "a", 1, at_ns, 110);
-    trace = draw_end();
     answer();
     assert_int_equal(latency->outliers.count, 0);
 }
@@ -158,10 +147,8 @@ TEST(a_tenth_longer_is_no_outlier)
 TEST(histogram_has_bars_with_something_in_them)
 {
     static const int64_t from[] = { 1, 2, 500 }, to[] = { 2, 5, 1000 }, count[] = { 1, 2, 1 };
-    draw_begin(&latency_wants);
     int64_t at_ns = draw_ranges("a", 0, 3, 1, 1);
     draw_host("user_annotation", "a", 1, at_ns, 700);
-    trace = draw_end();
     answer_with((struct selection_query){ 0 }, 0, (struct latency_options){ .least = 2, .histogram = true });
     assert_int_equal(latency->bars.count, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -182,7 +169,6 @@ TEST(histogram_has_bars_with_something_in_them)
  */
 TEST(steps_last_until_their_work_has_ended)
 {
-    draw_begin(&latency_wants);
     draw_host("user_annotation", "execute_context_1(512)_generation_0(0)", 1, 0, 20);
     draw_host("user_annotation", "execute_context_0(0)_generation_4(4)", 1, 30, 20);
     draw_host("user_annotation", "step[DECODE bs=4]", 1, 32, 10);
@@ -192,7 +178,6 @@ TEST(steps_last_until_their_work_has_ended)
     draw_work("kernel", "a", 0, 7, 10, 50, 1);
     draw_work("kernel", "b", 0, 7, 60, 30, 2);
     draw_work("kernel", "c", 0, 7, 90, 10, 3);
-    trace = draw_end();
     answer();
     assert_int_equal(latency->serving.all.count, 2);
     const struct phase_row *prefill = &latency->serving.all.at[0], *decode = &latency->serving.all.at[1];
@@ -215,10 +200,8 @@ TEST(steps_last_until_their_work_has_ended)
 /* SGLang's outer annotation does not tell the tokens, the inner one does. */
 TEST(inner_annotation_tells_what_the_outer_lacks)
 {
-    draw_begin(&latency_wants);
     draw_host("user_annotation", "step[EXTEND bs=2]", 1, 0, 100);
     draw_host("user_annotation", "execute_context_2(70)_generation_0(0)", 1, 10, 50);
-    trace = draw_end();
     answer();
     assert_int_equal(latency->serving.all.count, 1);
     assert_int_equal(latency->serving.all.at[0].steps, 1);
@@ -230,10 +213,8 @@ TEST(inner_annotation_tells_what_the_outer_lacks)
 
 TEST(tokens_are_missing_where_a_step_does_not_tell)
 {
-    draw_begin(&latency_wants);
     draw_host("user_annotation", "step[MIXED bs=2 toks=7]", 1, 0, 100);
     draw_host("user_annotation", "step[MIXED bs=2]", 1, 100, 100);
-    trace = draw_end();
     answer();
     assert_int_equal(latency->serving.all.at[0].requests, 4);
     assert_int_equal(latency->serving.all.at[0].tokens, TABLE_INT_MISSING);
@@ -243,12 +224,10 @@ TEST(tokens_are_missing_where_a_step_does_not_tell)
 /* PyTorch 1.8 records steps as operators; operators of other names are no ranges unless requested. */
 TEST(steps_recorded_as_operators_are_ranges)
 {
-    draw_begin(&latency_wants);
     draw_host("Operator", "ProfilerStep#1", 1, 0, 10);
     draw_host("Operator", "aten::mm", 1, 2, 3);
     draw_host("Operator", "aten::mm", 1, 6, 3);
     draw_host("Operator", "ProfilerStep#2", 1, 20, 30);
-    trace = draw_end();
     answer();
     assert_int_equal(latency->rows.count, 1);
     assert_string_equal(latency->rows.at[0].name.at, "ProfilerStep#*");

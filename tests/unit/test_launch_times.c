@@ -5,15 +5,16 @@
 #include "derive/launch_calls.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &launches_wants;
+
 static struct result *result;
 static struct table *launches, *queues;
 
 static void answer_by(unsigned by)
 {
-    const struct selection *selection = selection_all(trace);
+    const struct selection *selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.launches/1"));
-    ask_analysis(&analysis_launches, trace, selection, by, result);
+    ask_analysis(&analysis_launches, drawn(), selection, by, result);
     launches = table_called(result, "launches");
     queues = table_called(result, "queues");
 }
@@ -33,7 +34,6 @@ static void answer(void)
  */
 TEST(the_phases_of_a_launch)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
     draw_call("cudaLaunchKernel", 1, 24, 10, 3);
@@ -41,7 +41,6 @@ TEST(the_phases_of_a_launch)
     draw_work("kernel", "k", 0, 7, 30, 15, 2);
     draw_work("kernel", "k", 0, 7, 45, 7, 3);
     draw_work("kernel", "old", 0, 9, 0, 5, 99);
-    trace = draw_end();
     answer();
     assert_int_equal(launches->row_count, 1);
     assert_row(launches, 0,
@@ -63,14 +62,12 @@ TEST(the_phases_of_a_launch)
  */
 TEST(the_depth_of_a_queue)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
     draw_call("cudaLaunchKernel", 1, 24, 10, 3);
     draw_work("kernel", "k", 0, 7, 15, 5, 1);
     draw_work("kernel", "k", 0, 7, 30, 15, 2);
     draw_work("kernel", "k", 0, 7, 45, 7, 3);
-    trace = draw_end();
     answer();
     assert_int_equal(queues->row_count, 1);
     assert_int_equal(int_called(queues, 0, "max_depth"), 2);
@@ -81,13 +78,11 @@ TEST(the_depth_of_a_queue)
 /* Calls 0..10 and 50..60, kernels at 5 and 70: the queue is empty 5..50 of 0..70. */
 TEST(an_empty_queue)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 50, 10, 2);
     draw_work("kernel", "a", 0, 0, 5, 5, 1);
     draw_work("kernel", "b", 0, 0, 70, 5, 2);
     draw_work("kernel", "c", 1, 0, 70, 5, DRAW_NO_CALL); /* stream 0 of another device */
-    trace = draw_end();
     answer();
     assert_int_equal(queues->row_count, 1);
     assert_float_equal(number_called(queues, 0, "empty"), 45.0 / 70, 1e-12);
@@ -100,10 +95,8 @@ TEST(an_empty_queue)
 /* By the clocks' skew the kernel seems to begin before its call: no queue time, none below zero. */
 TEST(a_kernel_before_its_call)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 20, 10, 1);
     draw_work("kernel", "a", 0, 7, 15, 30, 1);
-    trace = draw_end();
     answer();
     assert_row(launches, 0, "queue_time=0, total_time=25");
     assert_int_equal(int_called(queues, 0, "max_depth"), 0);
@@ -112,14 +105,12 @@ TEST(a_kernel_before_its_call)
 /* A graph of 502 kernels, launched at 0..20, each of 2 from 25 on; one launch whose kernel is not there. */
 TEST(one_launch_of_502_kernels)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaGraphLaunch", 1, 0, 20, 1);
     draw_call("cuLaunchKernelEx", 1, 30, 6, 2);
     for (int64_t i = 0; i < 502; i++) {
         draw_work("kernel", i % 2 ? "odd" : "even", 0, 7, 25 + 3 * i, 2, 1);
         draw_arg(ARG_GRAPH_ID, 4);
     }
-    trace = draw_end();
     answer();
     assert_int_equal(launches->row_count, 2);
     assert_row(launches, 0, "kernel=(graph), count=1, kernel_time=1004, queue_time=5");
@@ -132,11 +123,9 @@ TEST(one_launch_of_502_kernels)
 /* A graph that sets memory, 1, and runs a kernel, 2: 3 of work for a call of 10. */
 TEST(a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaGraphLaunch", 1, 0, 10, 1);
     draw_work("gpu_memset", "Memset (Device)", 0, 7, 20, 1, 1);
     draw_work("kernel", "gemm", 0, 7, 21, 2, 1);
-    trace = draw_end();
     answer();
     assert_int_equal(int_called(launches, 0, "launch_bound"), 1);
 }
@@ -144,10 +133,8 @@ TEST(a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first)
 /* Copies are launched too, but a short copy is not launch-bound. */
 TEST(copies_are_not_launch_bound)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaMemcpyAsync", 1, 0, 20, 1);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 2, 1);
-    trace = draw_end();
     answer();
     assert_row(launches, 0, "launch_bound=0, kernel_time=2");
 }
@@ -168,7 +155,6 @@ TEST(rows_may_be_of_anything_a_launch_has)
         { BY(STREAM), 2, "stream", 7, 12 }, { BY(STEP), 2, "step", 4, 14 },
         { BY(OP), 2, "count", 2, 12 },      { BY(THREAD), 2, "count", 2, 12 },
     };
-    draw_begin(&launches_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
     draw_host("cpu_op", "aten::mm", 1, 10, 20);
@@ -179,7 +165,6 @@ TEST(rows_may_be_of_anything_a_launch_has)
     draw_work("kernel", "a", 0, 7, 20, 5, 1);
     draw_work("kernel", "b", 1, 8, 70, 5, 2);
     draw_work("kernel", "c", 0, 7, 85, 5, 3);
-    trace = draw_end();
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         answer_by(ways[i].by);
         assert_int_equal(launches->row_count, ways[i].rows);
@@ -198,18 +183,16 @@ TEST(rows_may_be_of_anything_a_launch_has)
 TEST(steps_choose_launches_by_their_calls)
 {
     static const char *const kernels[] = { "k", "(no work in the file)" };
-    draw_begin(&launches_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
     draw_call("cudaLaunchKernel", 1, 40, 4, 1);
     draw_call("cudaLaunchKernel", 1, 70, 4, 2);
     draw_work("kernel", "k", 0, 7, 60, 5, 1);
-    trace = draw_end();
     for (int64_t i = 0; i < 2; i++) {
         struct selection_query query = { .steps = { .at = { { 3 + i, 3 + i } }, .count = 1 } };
-        const struct selection *selection = scratch_selection(trace, query);
+        const struct selection *selection = scratch_selection(drawn(), query);
         result = scratch_result(result_open("tpa.launches/1"));
-        ask_analysis(&analysis_launches, trace, selection, LAUNCHES_BY_DEFAULT, result);
+        ask_analysis(&analysis_launches, drawn(), selection, LAUNCHES_BY_DEFAULT, result);
         launches = table_called(result, "launches");
         assert_int_equal(launches->row_count, 1);
         assert_string_equal(text_called(launches, 0, "kernel"), kernels[i]);
@@ -227,7 +210,6 @@ TEST(steps_choose_launches_by_their_calls)
  */
 TEST(calls_under_capture_are_no_launches)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaStreamBeginCapture", 1, 0, 2, 1);
     draw_call("cudaLaunchKernel", 1, 4, 2, 2);
     draw_call("cudaGraphLaunch", 1, 8, 2, 3);
@@ -239,7 +221,6 @@ TEST(calls_under_capture_are_no_launches)
     draw_work("kernel", "k", 0, 7, 14, 2, 4);
     draw_work("kernel", "k", 0, 7, 42, 2, 6);
     draw_work("gpu_memset", "Memset (Device)", 0, 7, 52, 2, 7);
-    trace = draw_end();
     answer();
     assert_int_equal(launches->footers.at[0].value.i, 4);
     assert_int_equal(launches->row_count, 2);
@@ -250,5 +231,5 @@ TEST(calls_under_capture_are_no_launches)
     assert_row(graphs, 0, "launches=2, min_operations=1");
     assert_int_equal(notice_called(result, "captured_calls"), 2);
     /* what a launch takes: the median of 4 and 6; the captured 2 would make it 4 */
-    assert_int_equal(launch_calls_median_ns(launch_calls_of(trace), trace), 5);
+    assert_int_equal(launch_calls_median_ns(launch_calls_of(drawn()), drawn()), 5);
 }

@@ -4,6 +4,8 @@
 #include "derive/attribution.h"
 #include <stdlib.h>
 
+static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = ATTRIBUTION_WANTS };
+
 static void call(int64_t tid, const char *name, int64_t start_ns, int64_t correlation)
 {
     draw_host("cuda_runtime", name, tid, start_ns, 2);
@@ -45,9 +47,8 @@ static const char *operator_of(const struct attribution *launches, const struct 
  *              [launch 1)  [sync 2)       [copy 3)   [query 4)     query is outside
  *   stream        [gemm 1=)                  [vec 3=)     [old 9)  the call of old is not in the file
  */
-static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
+static struct trace *drawn_calls(bool ids, bool own_numbers, bool keep_own)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     draw_host("cpu_op", "mm", 1, 0, 20);
     if (ids)
         id(11);
@@ -80,7 +81,7 @@ static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
     kernel("old", 60, 9);
     if (ids && (own_numbers || keep_own))
         id(9);
-    return draw_end();
+    return drawn();
 }
 
 /* Whatever the generation, the answers are the same. */
@@ -103,22 +104,22 @@ static void check_drawn(struct trace *trace, int generation, enum launch_links l
 
 TEST(ids_that_repeat_the_correlation_link_nothing)
 {
-    check_drawn(drawn(true, true, true), 2, LINKS_BY_NESTING);
+    check_drawn(drawn_calls(true, true, true), 2, LINKS_BY_NESTING);
 }
 
 TEST(an_own_correlation_among_ids_is_no_link)
 {
-    check_drawn(drawn(true, false, true), 3, LINKS_BY_ID);
+    check_drawn(drawn_calls(true, false, true), 3, LINKS_BY_ID);
 }
 
 TEST(an_absent_id_is_no_link)
 {
-    check_drawn(drawn(true, false, false), 4, LINKS_BY_ID);
+    check_drawn(drawn_calls(true, false, false), 4, LINKS_BY_ID);
 }
 
 TEST(without_ids_nesting_links)
 {
-    check_drawn(drawn(false, false, false), 0, LINKS_BY_NESTING);
+    check_drawn(drawn_calls(false, false, false), 0, LINKS_BY_NESTING);
 }
 
 /*
@@ -131,7 +132,6 @@ TEST(without_ids_nesting_links)
 TEST(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent)
 {
     for (int absent = 0; absent < 2; absent++) {
-        draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
         draw_host("cpu_op", "mm", 1, 0, 20), id(5);
         draw_host("cpu_op", "add", 1, 30, 10), id(6);
         call(1, "launch", 2, 5), id(5);
@@ -140,13 +140,12 @@ TEST(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent)
         call(1, "query", 50, 7);
         if (!absent)
             id(7);
-        struct trace *trace = draw_end();
-        struct attribution *launches = scratch(attribution_open(trace));
+        struct attribution *launches = scratch(attribution_open(drawn()));
         assert_int_equal(attribution_generation(launches, 0), absent ? 4 : 3);
-        assert_string_equal(operator_of(launches, trace, "launch"), absent ? "mm" : "-");
-        assert_string_equal(operator_of(launches, trace, "gemm"), absent ? "mm" : "-");
-        assert_string_equal(operator_of(launches, trace, "copy"), "add");
-        assert_string_equal(operator_of(launches, trace, "query"), "-");
+        assert_string_equal(operator_of(launches, drawn(), "launch"), absent ? "mm" : "-");
+        assert_string_equal(operator_of(launches, drawn(), "gemm"), absent ? "mm" : "-");
+        assert_string_equal(operator_of(launches, drawn(), "copy"), "add");
+        assert_string_equal(operator_of(launches, drawn(), "query"), "-");
     }
 }
 
@@ -157,17 +156,15 @@ TEST(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent)
 TEST(calls_without_ids_beside_operators_with_ids_nest_but_for_mtia)
 {
     for (int mtia = 0; mtia < 2; mtia++) {
-        draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
         draw_host("cpu_op", "mm", 1, 0, 20), id(5);
         draw_host(mtia ? "mtia_runtime" : "cuda_runtime", "launch", 1, 2, 5);
         draw_arg(ARG_CORRELATION, 3);
         draw_event(mtia ? "mtia_ccp_events" : "kernel", "gemm", 0, 7, 10, 10);
         draw_arg(ARG_CORRELATION, 3);
-        struct trace *trace = draw_end();
-        struct attribution *launches = scratch(attribution_open(trace));
+        struct attribution *launches = scratch(attribution_open(drawn()));
         assert_int_equal(attribution_links(launches, 0), mtia ? LINKS_BY_ID : LINKS_BY_NESTING);
-        assert_string_equal(operator_of(launches, trace, "gemm"), mtia ? "-" : "mm");
-        assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))),
+        assert_string_equal(operator_of(launches, drawn(), "gemm"), mtia ? "-" : "mm");
+        assert_string_equal(name_of(drawn(), attribution_call(launches, event_called(drawn(), "gemm"))),
                             "launch");
     }
 }
@@ -175,16 +172,14 @@ TEST(calls_without_ids_beside_operators_with_ids_nest_but_for_mtia)
 /* In 2021 an id is a link even when the operator has the number of the call. */
 TEST(the_first_generation_means_every_id)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     draw_host("Operator", "mm", 1, 0, 20), id(5);
     draw_host("Operator", "add", 1, 30, 10), id(6);
     draw_host("Runtime", "launch", 1, 2, 2), draw_arg(ARG_CORRELATION, 5), id(5);
     draw_host("Runtime", "other", 1, 32, 2), draw_arg(ARG_CORRELATION, 7), id(6);
-    struct trace *trace = draw_end();
-    struct attribution *launches = scratch(attribution_open(trace));
+    struct attribution *launches = scratch(attribution_open(drawn()));
     assert_int_equal(attribution_generation(launches, 0), 1);
-    assert_string_equal(operator_of(launches, trace, "launch"), "mm");
-    assert_string_equal(operator_of(launches, trace, "other"), "add");
+    assert_string_equal(operator_of(launches, drawn(), "launch"), "mm");
+    assert_string_equal(operator_of(launches, drawn(), "other"), "add");
 }
 
 /*
@@ -196,14 +191,13 @@ TEST(the_first_generation_means_every_id)
  */
 TEST(equal_numbers_alone_are_no_link)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     draw_host("cpu_op", "mm", 1, 0, 20), id(3);
     call(2, "launch", 22, 3), id(3);
     kernel("gemm", 25, 3), id(3);
-    struct trace *trace = draw_end();
-    struct attribution *launches = scratch(attribution_open(trace));
-    assert_string_equal(operator_of(launches, trace, "gemm"), "-");
-    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "launch");
+    struct attribution *launches = scratch(attribution_open(drawn()));
+    assert_string_equal(operator_of(launches, drawn(), "gemm"), "-");
+    assert_string_equal(name_of(drawn(), attribution_call(launches, event_called(drawn(), "gemm"))),
+                        "launch");
 }
 
 /*
@@ -217,55 +211,50 @@ TEST(equal_numbers_alone_are_no_link)
  */
 TEST(a_call_belongs_to_the_innermost_operator_around_its_start)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     draw_host("user_annotation", "step", 1, 0, 16), id(20);
     draw_host("cpu_op", "outer", 1, 0, 13), id(21);
     draw_host("cpu_op", "inner", 1, 5, 3), id(22);
     draw_host("cuda_runtime", "at start", 1, 5, 4), draw_arg(ARG_CORRELATION, 1), id(1);
     call(1, "at end", 13, 2), id(2);
     call(1, "after", 14, 3), id(3);
-    struct trace *trace = draw_end();
-    struct attribution *launches = scratch(attribution_open(trace));
-    assert_string_equal(operator_of(launches, trace, "at start"), "inner");
-    assert_string_equal(operator_of(launches, trace, "at end"), "outer");
-    assert_string_equal(operator_of(launches, trace, "after"), "-");
+    struct attribution *launches = scratch(attribution_open(drawn()));
+    assert_string_equal(operator_of(launches, drawn(), "at start"), "inner");
+    assert_string_equal(operator_of(launches, drawn(), "at end"), "outer");
+    assert_string_equal(operator_of(launches, drawn(), "after"), "-");
 }
 
 /* Numbers too far apart for a table: every one is found all the same, and none that is not there. */
 TEST(scattered_numbers_are_found)
 {
     enum { COUNT = 500 };
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     for (int64_t i = 0; i < COUNT; i++) {
         int64_t correlation = (i * 7919 % COUNT) * INT64_C(1000000007);
         call(1, "launch", 10 * i, correlation);
         kernel("gemm", 10 * i + 5, i % 5 ? correlation : correlation + 1);
     }
-    struct trace *trace = draw_end();
-    struct attribution *launches = scratch(attribution_open(trace));
-    for (event_id e = 1; e < trace->event_count; e += 2)
+    struct attribution *launches = scratch(attribution_open(drawn()));
+    for (event_id e = 1; e < drawn()->event_count; e += 2)
         assert_int_equal(attribution_call(launches, e), e / 2 % 5 ? e - 1 : EVENT_NONE);
 }
 
 /* One launch of a graph, many kernels; and two files with equal numbers. */
 TEST(kernels_share_a_call_but_files_do_not)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     call(1, "cudaGraphLaunch", 0, 8);
     kernel("first", 5, 8);
     kernel("second", 20, 8);
     draw_file("other.json");
-    trace_builder_current_file(draw_builder)->rank = 1;
+    drawn_file()->rank = 1;
     call(1, "cudaLaunchKernel", 0, 8);
     kernel("third", 5, 8);
-    struct trace *trace = draw_end();
-    struct attribution *launches = scratch(attribution_open(trace));
-    event_id graph = event_called(trace, "cudaGraphLaunch"), plain = event_called(trace, "cudaLaunchKernel");
-    assert_int_equal(attribution_call(launches, event_called(trace, "first")), graph);
-    assert_int_equal(attribution_call(launches, event_called(trace, "second")), graph);
-    assert_int_equal(attribution_call(launches, event_called(trace, "third")), plain);
-    assert_true(attribution_is_graph_launch(trace_name(trace, graph)));
-    assert_false(attribution_is_graph_launch(trace_name(trace, plain)));
+    struct attribution *launches = scratch(attribution_open(drawn()));
+    event_id graph = event_called(drawn(), "cudaGraphLaunch"),
+             plain = event_called(drawn(), "cudaLaunchKernel");
+    assert_int_equal(attribution_call(launches, event_called(drawn(), "first")), graph);
+    assert_int_equal(attribution_call(launches, event_called(drawn(), "second")), graph);
+    assert_int_equal(attribution_call(launches, event_called(drawn(), "third")), plain);
+    assert_true(attribution_is_graph_launch(trace_name(drawn(), graph)));
+    assert_false(attribution_is_graph_launch(trace_name(drawn(), plain)));
 }
 
 static void event_of(int64_t pid, int64_t tid, const char *category, const char *name, int64_t start_ns,
@@ -283,7 +272,6 @@ static void event_of(int64_t pid, int64_t tid, const char *category, const char 
  */
 TEST(processes_of_one_file_keep_their_numbers)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     event_of(0, 7, "kernel", "early", -50, 1);
     for (int64_t i = 0; i < 3; i++) {
         event_of(1, 7, "kernel", "second", 15 + 100 * i, 1 + i);
@@ -293,8 +281,7 @@ TEST(processes_of_one_file_keep_their_numbers)
     }
     event_of(100, 100, "cuda_runtime", "visiting", 400, 9);
     event_of(1, 7, "kernel", "visitor", 420, 9);
-    struct trace *trace = draw_end();
-    struct attribution *launches = scratch(attribution_open(trace));
+    struct attribution *launches = scratch(attribution_open(drawn()));
     assert_int_equal(attribution_process_count(launches), 2);
     assert_int_equal(attribution_shared_calls(launches, 0), 6);
     for (event_id e = 1; e < 13; e += 4) {
@@ -302,9 +289,9 @@ TEST(processes_of_one_file_keep_their_numbers)
         assert_int_equal(attribution_call(launches, e + 1), e + 3);
         assert_int_equal(attribution_process(launches, e), attribution_process(launches, e + 2));
     }
-    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "visitor"))),
+    assert_string_equal(name_of(drawn(), attribution_call(launches, event_called(drawn(), "visitor"))),
                         "visiting");
     /* Clocks may be skewed: work before its call is still its device's process's. */
     assert_int_equal(attribution_process(launches, 0),
-                     attribution_process(launches, event_called(trace, "first")));
+                     attribution_process(launches, event_called(drawn(), "first")));
 }

@@ -83,7 +83,7 @@ static struct trace *draw(const struct measure_options *options, int64_t gemm_ns
     draw_work("kernel", "gemm", 0, 7, 58, 17, 3);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 24, 10, DRAW_NO_CALL);
     draw_work("kernel", "ncclDevKernel", 0, 20, 32, 12, DRAW_NO_CALL);
-    return draw_end();
+    return drawn();
 }
 
 TEST(steps_and_files_are_samples)
@@ -147,7 +147,7 @@ TEST(what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it)
     draw_host("cpu_op", "b", 1, 64, 10);
     draw_work("kernel", "gemm", 0, 7, 34, 14, 1);
     measures = scratch(measures_open());
-    measure(draw_end(), &options);
+    measure(drawn(), &options);
     measures_finish(measures);
     const struct sampling *steps = &measures->by_step;
     assert_int_equal(steps->samples.count, 1);
@@ -196,11 +196,11 @@ TEST(without_steps_a_file_is_a_sample)
 {
     struct measure_options options = { 0 };
     struct trace_wants wants = measure_wants(&options);
+    draw_begin(&wants);
     measures = scratch(measures_open());
     measure(draw(&options, 10), &options);
-    draw_begin(&wants);
     draw_host("cpu_op", "aten::mm", 1, 100, 40);
-    measure(draw_end(), &options);
+    measure(drawn(), &options);
     measures_finish(measures);
     assert_ptr_equal(measures_sampling(measures), &measures->by_file);
     check_metric(&measures->by_file, "window", 2, 75, 40);

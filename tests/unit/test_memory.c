@@ -3,7 +3,6 @@
 #include "memory/memory.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
 static struct result *result;
 
 enum { CPU = 0, CUDA = 1 };
@@ -12,10 +11,10 @@ static enum memory_by by;
 
 static void answer(struct selection_query query)
 {
-    const struct selection *selection = scratch_selection(trace, query);
+    const struct selection *selection = scratch_selection(drawn(), query);
     result = scratch_result(result_open("tpa.memory/1"));
     struct memory_options options = { .by = by, .filtered = query.filter, .devices = query.devices };
-    memory_add_tables(trace, selection, &options, result);
+    memory_add_tables(drawn(), selection, &options, result);
 }
 
 static size_t row_of(const struct table *table, const char *device, const char *owner)
@@ -68,7 +67,6 @@ static void draw(void)
 {
     draw_begin(&memory_wants);
     draw_records();
-    trace = draw_end();
 }
 
 /* 64 calls around a record are reported, of 65 the innermost 64. */
@@ -83,7 +81,6 @@ TEST(a_stack_at_a_peak_has_an_end)
                                        : "op",
                       1, i, 200 - 2 * i);
         draw_memory(80, CUDA, 0, 0xA00, 50, 150);
-        trace = draw_end();
         answer((struct selection_query){ 0 });
         struct table *memory = table_called(result, "memory");
         const char *stack = text_called(memory, row_of(memory, "cuda:0", NULL), "peak_stack");
@@ -188,7 +185,6 @@ TEST(devices_are_chosen_and_the_host_stays)
     draw_memory(1, CUDA, 0, 0xA00, 10, 10);
     draw_memory(2, CUDA, 1, 0xA00, 20, 20);
     draw_memory(3, CPU, -1, 0xA00, 30, 30);
-    trace = draw_end();
     answer((struct selection_query){ .devices = { .at = { { 1, 1 } }, .count = 1 } });
     struct table *memory = table_called(result, "memory");
     assert_int_equal(memory->row_count, 2);
@@ -208,7 +204,6 @@ TEST(nested_calls_of_a_name_count_once)
     draw_host("cpu_op", "aten::to", 1, 60, 10);
     draw_memory(60, CPU, -1, 0xC00, 40, 70);  /* the moment it begins belongs to it */
     draw_memory(70, CPU, -1, 0xD00, 80, 150); /* the moment it ends does not */
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     struct table *operators = table_called(result, "operators");
     size_t to = row_of(operators, "cpu", "aten::to");
@@ -226,7 +221,6 @@ TEST(records_without_totals_and_addresses)
     draw_memory(2, CPU, -1, 0, 20, -1);
     draw_memory(3, CPU, -1, 0, -10, -1);
     draw_memory(4, CPU, -1, 0, 5, -1);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     struct table *memory = table_called(result, "memory");
     assert_row(memory, 0, "peak_allocated=30, start=0, end=25");
@@ -262,7 +256,6 @@ TEST(records_of_the_driver_belong_to_calls)
         draw_arg(ARG_ADDRESS, records[i].address);
         draw_arg(ARG_CORRELATION, i + 1);
     }
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     struct table *memory = table_called(result, "memory"), *alive = table_called(result, "alive");
     assert_row(memory, 0, "peak_allocated=150, start=70, end=80, peak_operator=cudaMalloc");
@@ -281,7 +274,6 @@ TEST(a_lost_free_is_counted)
     draw_memory(1, CPU, -1, 0xA00, 10, -1);
     draw_memory(2, CPU, -1, 0xA00, 30, -1);
     draw_memory(3, CPU, -1, 0xB00, 5, -1);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(int_called(table_called(result, "memory"), 0, "peak_allocated"), 35);
 }
@@ -296,7 +288,6 @@ TEST(fragmentation_is_what_is_reserved_and_not_used)
         draw_memory(INT64_C(10) * (i + 1), CUDA, 0, 0xA00 + i, bytes[i], in_use[i]);
         draw_arg(ARG_TOTAL_RESERVED, reserved[i]);
     }
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     struct table *memory = table_called(result, "memory");
     assert_float_equal(number_called(memory, 0, "unused_at_peak"), 105.0 / 200, 1e-12);
@@ -316,7 +307,6 @@ TEST(what_is_reserved_between_steps_is_reserved_in_the_next)
     draw_arg(ARG_TOTAL_RESERVED, 200);
     draw_memory(20, CPU, -1, 0xA00, 10, 10);
     draw_arg(ARG_TOTAL_RESERVED, 0);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     enum { HOST, GPU };
     struct table *memory = table_called(result, "memory"), *steps = table_called(result, "steps");
@@ -342,7 +332,6 @@ TEST(a_peak_has_its_line)
     draw_host("python_function", "train.py(30): before", 1, 11, 9);
     draw_host("cpu_op", "aten::mm", 1, 15, 30);
     draw_memory(20, CPU, -1, 0xA00, 10, 10);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_string_equal(text_called(table_called(result, "memory"), 0, "peak_line"), "train.py(12): step");
 }
@@ -354,7 +343,6 @@ TEST(a_lost_free_ends_the_block)
     draw_host("cpu_op", "aten::mm", 1, 0, 50);
     draw_memory(1, CPU, -1, 0xA00, 10, 10);
     draw_memory(2, CPU, -1, 0xA00, 30, 30);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     struct table *alive = table_called(result, "alive"), *unfreed = table_called(result, "unfreed");
     assert_int_equal(alive->row_count, 1);
@@ -372,7 +360,6 @@ TEST(absurd_sizes_are_held)
     draw_memory(1, CPU, -1, 0xA00, INT64_MAX, -1);
     draw_memory(2, CPU, -1, 0xB00, INT64_MAX, -1);
     draw_memory(3, CPU, -1, 0xC00, INT64_MIN, -1);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(int_called(table_called(result, "memory"), 0, "peak_allocated"), INT64_MAX);
 }
@@ -446,7 +433,6 @@ TEST(blocks_belong_to_the_innermost_module_and_line)
         draw_records();
         draw_host("python_function", "train.py(7): train", 1, 1, 58);
         draw_host("python_function", "nn.Module: Linear_0", 1, 3, 30);
-        trace = draw_end();
         answer((struct selection_query){ 0 });
         if (by == MEMORY_BY_MODULE) {
             assert_allocations("module", "Linear_0", (int64_t[]){ 80, 50, 30, 2, 1 });
@@ -470,7 +456,6 @@ TEST(records_with_a_stack_of_their_own_are_on_its_lines)
     draw_memory(20, 1, 0, 200, 30, 100);
     draw_text(ARG_CALL_STACK, "c10/alloc.cpp:5:ns::f <- /job/train.py:88:main");
     draw_memory(30, 1, 0, 300, 5, 105);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_allocations("line", "/job/model.py(20): forward", (int64_t[]){ 70, 0, 70, 1, 0 });
     assert_allocations("line", "/job/train.py(88): main", (int64_t[]){ 30, 0, 30, 1, 0 });

@@ -8,18 +8,18 @@
 #include <math.h>
 
 /* tpa top tells frames from the collector's pauses by their ids. */
-static const struct trace_wants wants = { .args = CODE_PATHS_WANTS | WANT(PYTHON_ID) };
+static const struct trace_wants *drawn_wants =
+    &(const struct trace_wants){ .args = CODE_PATHS_WANTS | WANT(PYTHON_ID) };
 
-static struct trace *trace;
 static struct result *result;
 static struct table *modules;
 
 static void answer_with(struct selection_query query, struct modules_options options)
 {
     struct tpa_error err = { 0 };
-    const struct selection *selection = scratch_selection(trace, query);
+    const struct selection *selection = scratch_selection(drawn(), query);
     result = scratch_result(result_open("tpa.modules/1"));
-    assert_true(modules_add_table(trace, selection, &options, result, &err));
+    assert_true(modules_add_table(drawn(), selection, &options, result, &err));
     modules = table_called(result, "modules");
 }
 
@@ -114,7 +114,6 @@ static void assert_parts_add_up(void)
  */
 static void draw(void)
 {
-    draw_begin(&wants);
     draw_frame("train.py(1): step", 1, 0, 100);
     draw_module("Net_0", 1, 10, 60);
     draw_module("Linear_0", 1, 20, 20);
@@ -138,7 +137,6 @@ static void draw(void)
     static const int64_t durations[] = { 8, 5, 3, 2, 11, 7, 20 };
     for (int64_t i = 0; i < 7; i++)
         draw_work("kernel", "k", 0, 7, 300 + 50 * i, durations[i], i == 4 ? DRAW_NO_CALL : i + 1);
-    trace = draw_end();
 }
 
 TEST(time_goes_to_the_innermost_module)
@@ -226,9 +224,9 @@ TEST(unknown_columns_to_sort_by_are_refused)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct tpa_error err = { 0 };
         struct modules_options options = { .sort = keys[i] };
-        const struct selection *selection = scratch_selection(trace, query);
+        const struct selection *selection = scratch_selection(drawn(), query);
         result = scratch_result(result_open("tpa.modules/1"));
-        assert_false(modules_add_table(trace, selection, &options, result, &err));
+        assert_false(modules_add_table(drawn(), selection, &options, result, &err));
     }
 }
 
@@ -244,13 +242,11 @@ TEST(filters_choose_rows_and_change_no_figure)
 /* A row per function outside PyTorch. train 0..100 calls torch/nn/functional.py 10..50, which calls helper 20..40. */
 TEST(lines_are_those_outside_pytorch)
 {
-    draw_begin(&wants);
     draw_frame("train.py(1): step", 1, 0, 100);
     draw_frame("torch/nn/functional.py(9): linear", 1, 10, 40);
     draw_frame("/usr/lib/python3/dist-packages/own/model.py(7): helper", 1, 20, 20);
     draw_frame("<built-in method add>", 1, 25, 5);
     draw_host("cpu_op", "aten::add", 1, 26, 3);
-    trace = draw_end();
     answer_by(MODULES_BY_LINE);
     assert_int_equal(modules->row_count, 3);
     assert_int_equal(figure("train.py(1): step", "cpu_total"), 100);
@@ -265,13 +261,11 @@ TEST(lines_are_those_outside_pytorch)
  */
 TEST(recursion_counts_once_in_totals)
 {
-    draw_begin(&wants);
     draw_module("Block_0", 1, 0, 100);
     draw_module("Block_1", 1, 10, 80);
     draw_module("Block_0", 1, 20, 30);
     draw_module("Linear_0", 1, 60, 20);
     draw_module("Linear_0", 1, 110, 10);
-    trace = draw_end();
     answer_by(MODULES_BY_CLASS);
     assert_int_equal(figure("Block", "count"), 3);
     assert_int_equal(figure("Block", "cpu_total"), 100);
@@ -295,14 +289,12 @@ TEST(recursion_counts_once_in_totals)
  */
 TEST(the_last_forward_operator_made_the_node)
 {
-    draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_forward("aten::to", 1, 5, 2, 9);
     draw_module("Linear_0", 1, 10, 20);
     draw_forward("aten::linear", 1, 11, 18, 9);
     draw_forward("aten::addmm", 1, 12, 15, 9);
     draw_backward("AddmmBackward0", 2, 60, 10, 9, 1);
-    trace = draw_end();
     answer_by(MODULES_BY_TREE);
     assert_int_equal(figure("Linear_0", "cpu_backward"), 10);
     assert_int_equal(figure("Net_0", "self_cpu"), 30);
@@ -314,7 +306,6 @@ TEST(the_last_forward_operator_made_the_node)
  */
 TEST(a_node_of_another_thread_is_another_node)
 {
-    draw_begin(&wants);
     draw_module("A_0", 1, 0, 50);
     draw_forward("aten::mm", 1, 10, 5, 2);
     draw_forward("aten::mm", 1, 20, 5, 3);
@@ -323,7 +314,6 @@ TEST(a_node_of_another_thread_is_another_node)
     draw_backward("MmBackward0", 3, 100, 1, 3, 4);
     draw_backward("MmBackward0", 3, 110, 2, 2, 4);
     draw_backward("MmBackward0", 3, 120, 4, 9, 4);
-    trace = draw_end();
     answer_by(MODULES_BY_TREE);
     assert_int_equal(figure("A_0", "cpu_backward"), 3);
     assert_int_equal(figure("B_0", "cpu_backward"), 0);
@@ -337,7 +327,6 @@ TEST(a_node_of_another_thread_is_another_node)
  */
 TEST(equal_numbers_of_two_threads_are_distinguished)
 {
-    draw_begin(&wants);
     draw_module("A_0", 1, 0, 50);
     draw_forward("aten::mm", 1, 10, 5, 2);
     draw_forward("aten::mm", 1, 20, 5, 3);
@@ -348,7 +337,6 @@ TEST(equal_numbers_of_two_threads_are_distinguished)
     draw_backward("MmBackward0", 3, 110, 2, 2, 4);
     draw_backward("MmBackward0", 4, 100, 4, 7, 5);
     draw_backward("MmBackward0", 4, 110, 8, 2, 5);
-    trace = draw_end();
     answer_by(MODULES_BY_TREE);
     assert_int_equal(figure("A_0", "cpu_backward"), 3);
     assert_int_equal(figure("B_0", "cpu_backward"), 12);
@@ -357,13 +345,11 @@ TEST(equal_numbers_of_two_threads_are_distinguished)
 /* Checkpointing runs the forward pass again within the backward one: a module there is in that of the forward operator. */
 TEST(code_that_runs_again_is_backward_within_its_module)
 {
-    draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_forward("CheckpointFunction", 1, 10, 30, 5);
     draw_backward("CheckpointFunctionBackward", 2, 100, 50, 5, 1);
     draw_module("Linear_0", 2, 110, 30);
     draw_host("cpu_op", "aten::linear", 2, 115, 10);
-    trace = draw_end();
     answer_by(MODULES_BY_TREE);
     assert_string_equal(text_called(modules, row_called("Linear_0"), "path"), "Net_0/Linear_0");
     assert_int_equal(figure("Linear_0", "cpu_backward"), 30);
@@ -376,7 +362,6 @@ TEST(code_that_runs_again_is_backward_within_its_module)
 /* No frames were recorded as events: each operator carries its stack, from the inside out. */
 TEST(stacks_of_operators_tell_modules_too)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "aten::linear", 1, 0, 20);
     draw_text(ARG_CALL_STACK,
               "torch/nn/modules/linear.py(114): forward;nn.Module: Linear_0;model.py(7): forward;"
@@ -384,7 +369,6 @@ TEST(stacks_of_operators_tell_modules_too)
     draw_host("cpu_op", "aten::addmm", 1, 5, 10);
     draw_host("cpu_op", "aten::add", 1, 30, 5);
     draw_text(ARG_CALL_STACK, "train.py(13): <module>");
-    trace = draw_end();
     answer_by(MODULES_BY_TREE);
     assert_int_equal(figure("Net_0", "cpu_total"), 20);
     assert_int_equal(figure("Linear_0", "self_cpu"), 20);
@@ -399,14 +383,12 @@ TEST(stacks_of_operators_tell_modules_too)
 /* TorchScript: SELF is a method that calls another of the same module. */
 TEST(module_hierarchies_are_paths)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "aten::mul", 1, 0, 20);
     draw_text(ARG_MODULE_HIERARCHY, "TOP(C)::forward.A0(A)::forward.SELF(A)::forward_impl_.");
     draw_host("cpu_op", "aten::add", 1, 30, 5);
     draw_text(ARG_MODULE_HIERARCHY, "TOP(C)::forward.");
     draw_host("cpu_op", "aten::sub", 1, 40, 3);
     draw_text(ARG_MODULE_HIERARCHY, "");
-    trace = draw_end();
     answer_by(MODULES_BY_TREE);
     assert_string_equal(text_called(modules, row_called("A0(A)"), "path"), "TOP(C)/A0(A)");
     assert_int_equal(figure("A0(A)", "self_cpu"), 20);
@@ -418,14 +400,12 @@ TEST(module_hierarchies_are_paths)
 TEST(a_range_chooses_by_when_things_began)
 {
     struct selection_query query = { .range = "60ns.." };
-    draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_call("cudaLaunchKernel", 1, 10, 2, 1);
     draw_module("Net_0", 1, 60, 30);
     draw_call("cudaLaunchKernel", 1, 70, 2, 2);
     draw_work("kernel", "k", 0, 7, 100, 8, 1);
     draw_work("kernel", "k", 0, 7, 200, 16, 2);
-    trace = draw_end();
     answer_with(query, (struct modules_options){ 0 });
     assert_int_equal(figure("Net_0", "count"), 1);
     assert_int_equal(figure("Net_0", "cpu_total"), 30);
@@ -435,12 +415,10 @@ TEST(a_range_chooses_by_when_things_began)
 
 TEST(backward_operators_without_their_forward_count_where_they_ran)
 {
-    draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_backward("MmBackward0", 1, 10, 5, 3, 1);
     draw_backward("MmBackward0", 2, 10, 7, 4, 1);
     draw_forward("aten::mm", 3, 100, 5, 4); /* began after it: of another round */
-    trace = draw_end();
     answer_by(MODULES_BY_TREE);
     assert_int_equal(notice_called(result, "unlinked_backward"), 2);
     assert_int_equal(figure("Net_0", "cpu_backward"), 5);
@@ -450,9 +428,7 @@ TEST(backward_operators_without_their_forward_count_where_they_ran)
 
 TEST(a_trace_without_modules_has_all_outside)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "aten::add", 1, 0, 5);
-    trace = draw_end();
     answer_by(MODULES_BY_TREE);
     assert_int_equal(modules->row_count, 1);
     assert_int_equal(int_called(modules, 0, "self_cpu"), 5);
@@ -465,7 +441,7 @@ TEST(top_makes_rows_of_modules)
 {
     draw();
     struct top_options options = { .by = TOP_MODULE };
-    result = scratch_result(top_result(trace, &options));
+    result = scratch_result(top_result(drawn(), &options));
     modules = table_called(result, "operators");
     assert_int_equal(modules->row_count, 4);
     assert_int_equal(figure("Linear_1", "self_device_time_total"), 5 + 20);
@@ -475,7 +451,7 @@ TEST(top_makes_rows_of_modules)
     assert_int_equal(figure("(no module)", "self_device_time_total"), 2 + 11);
 
     options.by = TOP_MODULE | TOP_OPERATOR;
-    result = scratch_result(top_result(trace, &options));
+    result = scratch_result(top_result(drawn(), &options));
     modules = table_called(result, "operators");
     int64_t linears = 0;
     for (size_t row = 0; row < modules->row_count; row++)
@@ -486,7 +462,7 @@ TEST(top_makes_rows_of_modules)
     assert_int_equal(linears, 2);
 
     options.by = TOP_LINE;
-    result = scratch_result(top_result(trace, &options));
+    result = scratch_result(top_result(drawn(), &options));
     modules = table_called(result, "operators");
     assert_int_equal(figure("train.py(1): step", "self_device_time_total"), 8 + 5 + 3 + 2 + 7 + 20);
 }
@@ -499,11 +475,9 @@ TEST(top_makes_rows_of_modules)
  */
 TEST(no_moment_of_a_thread_counts_twice)
 {
-    draw_begin(&wants);
     draw_module("Linear_0", 1, 0, 100);
     draw_host("cpu_op", "aten::mm", 1, 60, 80);
     draw_host("cpu_op", "aten::add", 1, 70, 10);
-    trace = draw_end();
     answer_by(MODULES_BY_INSTANCE);
     assert_int_equal(figure("Linear_0", "self_cpu"), 60);
     assert_int_equal(figure("(outside any module)", "self_cpu"), 80);
@@ -512,13 +486,11 @@ TEST(no_moment_of_a_thread_counts_twice)
 TEST(annotations_are_where_they_began)
 {
     struct top_options options = { .by = TOP_MODULE | TOP_OPERATOR };
-    draw_begin(&wants);
     draw_module("Net_0", 1, 10, 30);
     draw_module("Linear_0", 1, 15, 5);
     draw_host("user_annotation", "mine", 1, 20, 50);
     draw_host("user_annotation", "late", 1, 40, 5);
-    trace = draw_end();
-    result = scratch_result(top_result(trace, &options));
+    result = scratch_result(top_result(drawn(), &options));
     modules = table_called(result, "operators");
     assert_string_equal(text_called(modules, row_called("mine"), "module"), "Net_0");
     assert_string_equal(text_called(modules, row_called("late"), "module"), "(no module)");

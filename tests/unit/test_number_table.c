@@ -3,19 +3,19 @@
 
 #include "derive/number_table.h"
 
+static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = WANT(CORRELATION) };
+
 /* The table of events 0, 1, 2 ..., whose numbers are the COUNT at NUMBERS, must find the first of each and nothing else. */
 static void check(const int64_t *numbers, size_t count)
 {
-    draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
     for (size_t i = 0; i < count; i++) {
         draw_host("cuda_runtime", "call", 1, (int64_t)i, 1);
         draw_arg(ARG_CORRELATION, numbers[i]);
     }
-    struct trace *trace = draw_end();
     struct number_table table = { 0 };
     for (size_t i = 0; i < count; i++)
         number_table_add(&table, numbers[i], (event_id)i);
-    number_table_build(&table, trace, ARG_CORRELATION);
+    number_table_build(&table, drawn(), ARG_CORRELATION);
     assert_int_equal(table.count, count);
     for (size_t i = 0; i < count; i++) {
         size_t first = 0;

@@ -178,9 +178,8 @@ TEST(slices_that_cross_get_a_lane_of_their_own)
     draw_host("cpu_op", "b", 1, 10, 20);
     draw_host("cpu_op", "c", 1, 20, 30);
     draw_host("cpu_op", "d", 1, 40, 0);
-    struct trace *trace = draw_end();
     struct perfetto_plan plan;
-    perfetto_plan_init(&plan, trace, 100, 100 + (uint32_t)trace->track_count);
+    perfetto_plan_init(&plan, drawn(), 100, 100 + (uint32_t)drawn()->track_count);
     assert_int_equal(plan.lanes.count, 1);
     static const struct {
         event_id event;
@@ -246,7 +245,7 @@ TEST(events_of_one_moment_keep_their_order)
             draw_host("cpu_op", name, (int64_t)(random >> 60) % 3, (int64_t)(random >> 50 & 7) * unit_ns,
                       (int64_t)(random >> 40 & 3) * unit_ns);
         }
-        struct trace *trace = draw_end(), *back = write_and_read(trace);
+        struct trace *trace = drawn(), *back = write_and_read(trace);
         event_id order[COUNT];
         for (event_id e = 0; e < COUNT; e++)
             order[e] = e;
@@ -272,7 +271,7 @@ TEST(what_is_written_is_read_back)
     draw_host("cpu_op", "crosses", 1, 20, 50);
     draw_event("kernel", "gemm", 0, 9, 30, 20);
     draw_arg(ARG_CORRELATION, 7);
-    struct trace *trace = draw_end(), *back = write_and_read(trace);
+    struct trace *trace = drawn(), *back = write_and_read(trace);
     assert_int_equal(back->event_count, trace->event_count);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id same = 0;

@@ -7,21 +7,21 @@
 #include "tests/unit/drawn.h"
 #include <math.h>
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &comm_wants;
+
 static struct result *result;
 static struct table *collectives;
 
 static void draw_info(const char *json)
 {
-    distributed_info_apply(draw_builder, json, strlen(json));
+    distributed_info_apply(draw_builder_now(), json, strlen(json));
 }
 
 static void answer(void)
 {
-    trace = draw_end();
     result = scratch_result(result_open("tpa.comm/1"));
-    const struct selection *selection = selection_all(trace);
-    ask_analysis(&analysis_comm, trace, selection, COMM_BY_DEFAULT, result);
+    const struct selection *selection = selection_all(drawn());
+    ask_analysis(&analysis_comm, drawn(), selection, COMM_BY_DEFAULT, result);
     collectives = table_called(result, "collectives");
 }
 
@@ -36,16 +36,15 @@ static void draw_gloo(void)
 /* 4 ranks: 10 * 2 * 3/4 = 15 GB/s. */
 TEST(the_only_group_is_that_of_collectives_that_tell_none)
 {
-    draw_begin(&comm_wants);
     draw_info(
         "{\"backend\": \"gloo\", \"rank\": 1, \"world_size\": 4, \"pg_count\": 1, \"pg_config\": [{\"pg_name\": "
         "\"0\", \"pg_desc\": \"default_pg\", \"backend_config\": \"cpu:gloo,cuda:gloo\", \"pg_size\": 4, "
         "\"ranks\": [0, 1,2, 3]}]}");
     draw_gloo();
     answer();
-    assert_int_equal(trace->files[0].rank, 1);
-    assert_int_equal(trace->files[0].world_size, 4);
-    assert_string_equal(trace->files[0].backend, "gloo");
+    assert_int_equal(drawn()->files[0].rank, 1);
+    assert_int_equal(drawn()->files[0].world_size, 4);
+    assert_string_equal(drawn()->files[0].backend, "gloo");
     assert_int_equal(collectives->row_count, 1);
     assert_string_equal(text_called(collectives, 0, "group"), "0 (default_pg)");
     assert_string_equal(text_called(collectives, 0, "members"), "[0, 1, 2, 3]");
@@ -56,7 +55,6 @@ TEST(the_only_group_is_that_of_collectives_that_tell_none)
 /* The group of the other backend does not come into question: 2 ranks, 10 * 2 * 1/2 = 10 GB/s. */
 TEST(a_group_serves_the_libraries_of_its_backends)
 {
-    draw_begin(&comm_wants);
     draw_info(
         "{\"pg_count\":2,\"pg_config\":[{\"pg_name\":\"0\",\"backend_config\":\"cuda:nccl\",\"pg_size\":8},"
         "{\"pg_name\":\"7\",\"pg_desc\":\"undefined\",\"backend_config\":\"cpu:gloo\",\"ranks\":[0,4]}]}");
@@ -68,7 +66,6 @@ TEST(a_group_serves_the_libraries_of_its_backends)
 /* HSDP: one group shards, one replicates; which of them it was, nobody tells. The sizes differ, so the bus is not known. */
 TEST(of_several_groups_only_a_common_size_is_known)
 {
-    draw_begin(&comm_wants);
     draw_info(
         "{\"pg_count\":2,\"pg_config\":[{\"pg_name\":\"1\",\"backend_config\":\"cpu:gloo\",\"pg_size\":4},"
         "{\"pg_name\":\"2\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2}]}");
@@ -78,7 +75,7 @@ TEST(of_several_groups_only_a_common_size_is_known)
     assert_row(collectives, 0, "group=-, bus_bandwidth=-, bandwidth=10");
     assert_int_equal(notice_called(result, "no_group"), 1);
 
-    draw_begin(&comm_wants); /* the same with groups of 2 ranks each */
+    /* the same with groups of 2 ranks each */
     draw_info(
         "{\"pg_count\":2,\"pg_config\":[{\"pg_name\":\"1\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2},"
         "{\"pg_name\":\"2\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2}]}");
@@ -90,7 +87,6 @@ TEST(of_several_groups_only_a_common_size_is_known)
 /* pg_count says that there are more groups than the file lists: it may have been any of those. */
 TEST(a_list_that_is_cut_short_does_not_tell_by_itself)
 {
-    draw_begin(&comm_wants);
     draw_info(
         "{\"pg_count\":40,\"pg_config\":[{\"pg_name\":\"1\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2}]}");
     draw_gloo();
@@ -101,7 +97,6 @@ TEST(a_list_that_is_cut_short_does_not_tell_by_itself)
 /* A kernel that names its group finds it among several, and in a list that is cut short: 2 ranks, 8 bytes a ns. */
 TEST(a_name_finds_its_group)
 {
-    draw_begin(&comm_wants);
     draw_info(
         "{\"pg_count\":40,\"pg_config\":[{\"pg_name\":\"0\",\"pg_size\":8},{\"pg_name\":\"3\",\"pg_desc\":"
         "\"replicate\",\"pg_size\":2,\"ranks\":[1,5]}]}");
@@ -125,7 +120,6 @@ TEST(a_name_finds_its_group)
 /* What an event says of its group goes before what the file lists. */
 TEST(the_collective_itself_is_believed_first)
 {
-    draw_begin(&comm_wants);
     draw_info("{\"pg_config\":[{\"pg_name\":\"0\",\"pg_desc\":\"default_pg\",\"pg_size\":8}]}");
     draw_gloo();
     draw_arg(ARG_GROUP_SIZE, 2); /* a group without a name is not group 0 */
@@ -144,7 +138,6 @@ TEST(what_is_no_list_of_groups_is_left_alone)
                                          "{\"pg_config\":[{\"ranks\":{}}]",
                                          "{\"pg_config\":[{\"pg_size\":-3}]}" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        draw_begin(&comm_wants);
         draw_info(texts[i]);
         draw_gloo();
         answer();

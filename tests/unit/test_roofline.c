@@ -4,7 +4,8 @@
 #include "tests/unit/drawn.h"
 #include <math.h>
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &roofline_wants;
+
 static const struct roofline *roofline;
 
 static void draw_operator(const char *name, int64_t start_ns, int64_t dur_ns, const char *dims,
@@ -23,13 +24,12 @@ static void draw_product(int64_t start_ns, int64_t dur_ns)
 
 static void answer_by(struct selection_query query, unsigned by, const struct device_peaks *peaks)
 {
-    const struct selection *selection = scratch_selection(trace, query);
-    roofline = scratch(roofline_analyze(trace, selection, by, peaks));
+    const struct selection *selection = scratch_selection(drawn(), query);
+    roofline = scratch(roofline_analyze(drawn(), selection, by, peaks));
 }
 
 static void answer(const struct device_peaks *peaks)
 {
-    trace = draw_end();
     answer_by((struct selection_query){ 0 }, BY(OP) | BY(SHAPE), peaks);
 }
 
@@ -55,7 +55,6 @@ static void assert_roofline_row(size_t row, const char *name, int64_t count, int
  */
 TEST(work_belongs_to_the_innermost_modelled)
 {
-    draw_begin(&roofline_wants);
     for (int64_t i = 0; i < 2; i++) {
         int64_t at = 1000 * i, id = 10 * i;
         draw_operator("aten::relu", at, 100, "[[4]]", "[\"float\"]");
@@ -98,7 +97,6 @@ TEST(work_belongs_to_the_innermost_modelled)
  */
 TEST(work_that_tells_its_cost_is_a_call)
 {
-    draw_begin(&roofline_wants);
     static const struct {
         const char *category, *name;
         int64_t start_ns, dur_ns;
@@ -129,7 +127,6 @@ TEST(shares_are_of_the_longer)
     struct device_peaks peaks = { .bandwidth = 96e9 };
     peaks.flops[PEAK_BF16] = 100e9;
     for (int round = 0; round < 2; round++) {
-        draw_begin(&roofline_wants);
         draw_product(0, 50);
         draw_call("cudaLaunchKernel", 1, 10, 5, 1);
         draw_work("kernel", "gemm", 0, 7, 60, 40, 1);
@@ -156,7 +153,6 @@ TEST(tf32_is_what_the_kernel_says)
     peaks.flops[PEAK_FP32] = 10e9;
     static const char *const kernels[] = { "sm80_xmma_gemm_f32f32_tf32f32_f32", "ampere_sgemm_128x64_nn" };
     for (int round = 0; round < 2; round++) {
-        draw_begin(&roofline_wants);
         draw_operator("aten::mm", 0, 50, "[[8,8],[8,8]]", "[\"float\",\"float\"]");
         draw_call("cudaLaunchKernel", 1, 10, 5, 1);
         draw_work("kernel", kernels[round], 0, 7, 60, 64, 1);
@@ -183,7 +179,6 @@ TEST(recomputed_operations_are_no_model_flops)
 {
     struct device_peaks peaks = { .bandwidth = 1e15 };
     peaks.flops[PEAK_BF16] = 100e9;
-    draw_begin(&roofline_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
     draw_product(10, 50);
     draw_call("cudaLaunchKernel", 1, 20, 5, 1);
@@ -210,7 +205,6 @@ TEST(recomputed_operations_are_no_model_flops)
 /* conv contains conv2 which launches: both have operations, the step counts those of the inner one. */
 TEST(nested_matrix_operators_count_once)
 {
-    draw_begin(&roofline_wants);
     draw_product(0, 100);
     draw_call("cudaLaunchKernel", 1, 5, 5, 1);
     draw_operator("aten::bmm", 20, 50, "[[1,8,8],[1,8,8]]", "[\"c10::BFloat16\",\"c10::BFloat16\"]");
@@ -236,7 +230,6 @@ TEST(convolutions_of_old_versions_have_the_sizes_of_their_gradients)
 {
     struct device_peaks peaks = { .bandwidth = 1e18 };
     peaks.flops[PEAK_FP16] = 1e12;
-    draw_begin(&roofline_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
     draw_operator("aten::cudnn_convolution", 10, 50, "[[1,3,32,32],[16,3,3,3],[],[],[],[]]",
                   "[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\"]");
@@ -263,7 +256,6 @@ TEST(mfu_of_a_part_is_a_lower_bound)
     struct device_peaks peaks = { .bandwidth = 1e15 };
     peaks.flops[PEAK_BF16] = 100e9;
     for (int known = 1; known <= 3; known++) {
-        draw_begin(&roofline_wants);
         draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
         for (int64_t i = 0; i < 3; i++) {
             if (i < known)
@@ -284,7 +276,6 @@ TEST(mfu_of_a_part_is_a_lower_bound)
 /* Whatever makes the rows, their times add up; a missing figure stays missing in a sum. */
 TEST(rows_add_up)
 {
-    draw_begin(&roofline_wants);
     draw_product(0, 50);
     draw_call("cudaLaunchKernel", 1, 10, 5, 1);
     draw_operator("aten::mm", 100, 50, "[[4,8],[8,8]]", "[\"c10::BFloat16\",\"c10::BFloat16\"]");
@@ -316,7 +307,6 @@ TEST(rows_add_up)
 /* Without a GPU the host's time counts, each call's without the modelled ones in it. */
 TEST(without_a_device_the_host_counts)
 {
-    draw_begin(&roofline_wants);
     draw_operator("aten::relu", 0, 100, "[[4]]", "[\"float\"]");
     draw_operator("aten::clamp_min", 10, 30, "[[4],[]]", "[\"float\",\"Scalar\"]");
     answer(NULL);
@@ -328,7 +318,6 @@ TEST(without_a_device_the_host_counts)
 /* A step of vLLM tells what its attention computes. */
 TEST(serving_steps_tell_attention)
 {
-    draw_begin(&roofline_wants);
     draw_host("user_annotation", "execute_5_context_2(sq4sk10sqsq8sqsk20)_generation_3(sq3sk30sqsq3sqsk30)",
               1, 0, 500);
     draw_operator("vllm::unified_attention_with_output", 10, 50, "[[7,2,8],[7,1,8],[7,1,8],[7,2,8],[],[],[]]",

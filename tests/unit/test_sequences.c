@@ -3,14 +3,15 @@
 #include "analyze/sequences/sequences.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &sequences_wants;
+
 static struct sequences *sequences;
 
 static void answer_with(struct selection_query query, unsigned by, struct sequence_options options)
 {
     struct tpa_error err = { 0 };
-    const struct selection *selection = scratch_selection(trace, query);
-    sequences = scratch(sequences_analyze(trace, selection, by, &options, &err));
+    const struct selection *selection = scratch_selection(drawn(), query);
+    sequences = scratch(sequences_analyze(drawn(), selection, by, &options, &err));
     assert_non_null(sequences);
 }
 
@@ -25,7 +26,6 @@ static void answer(bool all)
 static void draw_letters(const char *names)
 {
     int64_t at_ns = 0;
-    draw_begin(&sequences_wants);
     for (; *names; names++) {
         if (*names == ' ') {
             at_ns += 2000000;
@@ -34,7 +34,6 @@ static void draw_letters(const char *names)
         draw_work("kernel", (char[]){ *names, '\0' }, 0, 7, at_ns, 20, DRAW_NO_CALL);
         at_ns += 25;
     }
-    trace = draw_end();
 }
 
 static void assert_repeat(size_t i, const char *names, int64_t count, int64_t every, int64_t gaps_ns)
@@ -62,11 +61,9 @@ TEST(occurrences_do_not_overlap)
 TEST(long_operations_add_up)
 {
     const int64_t long_ns = 1000000000;
-    draw_begin(&sequences_wants);
     for (int i = 0; i < 10; i++)
         draw_work("kernel", (char[]){ (char)('a' + i % 5), '\0' }, 0, 7, i * (long_ns + 5), long_ns,
                   DRAW_NO_CALL);
-    trace = draw_end();
     answer(true);
     assert_int_equal(sequences->repeats.count, 1);
     assert_int_equal(sequences->repeats.at[0].length, 5);
@@ -105,10 +102,8 @@ TEST(no_chain_goes_over_a_pause)
 /* Between operations that are exactly 1 ms apart a chain goes on. */
 TEST(pause_of_a_millisecond_is_none)
 {
-    draw_begin(&sequences_wants);
     for (int i = 0; i < 4; i++)
         draw_work("kernel", i % 2 ? "b" : "a", 0, 7, i * (SEQUENCE_PAUSE_NS + 20), 20, DRAW_NO_CALL);
-    trace = draw_end();
     answer(true);
     assert_int_equal(sequences->repeats.count, 1);
     assert_repeat(0, "a | b", 2, 2, 2 * SEQUENCE_PAUSE_NS);
@@ -128,12 +123,10 @@ TEST(loop_is_one_row_that_begins_where_it_does)
 
 TEST(streams_have_chains_of_their_own)
 {
-    draw_begin(&sequences_wants);
     draw_work("kernel", "a", 0, 7, 0, 20, DRAW_NO_CALL);
     draw_work("kernel", "a", 0, 8, 5, 20, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 7, 25, 20, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 8, 30, 20, DRAW_NO_CALL);
-    trace = draw_end();
     answer(true);
     assert_int_equal(sequences->repeats.count, 0); /* once on each */
 }
@@ -158,14 +151,12 @@ TEST(chains_have_no_more_than_16_operations)
  */
 TEST(idle_time_is_that_of_the_device)
 {
-    draw_begin(&sequences_wants);
     draw_work("kernel", "k", 0, 7, 0, 5, DRAW_NO_CALL);
     draw_work("kernel", "k", 0, 7, 10, 5, DRAW_NO_CALL);
     draw_work("kernel", "m", 0, 8, 18, 10, DRAW_NO_CALL);
     draw_work("kernel", "k", 0, 7, 30, 5, DRAW_NO_CALL);
     draw_work("kernel", "long", 0, 7, 40, 40, DRAW_NO_CALL);
     draw_work("kernel", "k", 0, 7, 90, 2, DRAW_NO_CALL);
-    trace = draw_end();
     answer(false);
     assert_int_equal(sequences->total.runs, 1);
     assert_int_equal(sequences->total.operations, 3);
@@ -185,14 +176,12 @@ TEST(idle_time_is_that_of_the_device)
  */
 TEST(gap_is_by_who_was_late)
 {
-    draw_begin(&sequences_wants);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_call("cudaLaunchKernel", 1, 4000, 2, 2);
     draw_call("cudaLaunchKernel", 1, 4004, 2, 3);
     draw_work("kernel", "a", 0, 7, 10, 5, 1);
     draw_work("kernel", "b", 0, 7, 4010, 5, 2);
     draw_work("kernel", "c", 0, 7, 4020, 5, 3);
-    trace = draw_end();
     answer(false);
     assert_int_equal(sequences->total.host_ns, 3995);
     assert_int_equal(sequences->total.device_ns, 5);
@@ -205,12 +194,10 @@ TEST(gap_is_by_who_was_late)
 /* Operations of one graph come from one call: whatever the clocks say, no launch was late. */
 TEST(gaps_within_a_graph_are_the_devices)
 {
-    draw_begin(&sequences_wants);
     draw_call("cudaGraphLaunch", 1, 100, 2, 1); /* its clock is ahead */
     draw_work("kernel", "a", 0, 7, 10, 5, 1);
     draw_work("kernel", "b", 0, 7, 30, 5, 1);
     draw_work("kernel", "c", 0, 7, 50, 5, 1);
-    trace = draw_end();
     answer(false);
     assert_int_equal(sequences->total.idle_ns, 30);
     assert_int_equal(sequences->total.device_ns, 30);
@@ -220,11 +207,9 @@ TEST(gaps_within_a_graph_are_the_devices)
 /* Groups hold the operations and the idle time before them; a run is of each that has an operation in it. */
 TEST(rows_add_up_to_the_runs)
 {
-    draw_begin(&sequences_wants);
     draw_work("kernel", "a", 0, 7, 0, 5, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 7, 10, 5, DRAW_NO_CALL);
     draw_work("kernel", "a", 0, 7, 25, 5, DRAW_NO_CALL);
-    trace = draw_end();
     answer_with((struct selection_query){ 0 }, BY(KERNEL),
                 (struct sequence_options){ .short_ns = 10, .least = 3 });
     assert_int_equal(sequences->shorts.count, 2);
@@ -239,14 +224,12 @@ TEST(rows_add_up_to_the_runs)
 /* Two steps of two operations each: four in a row, of which none are when steps are requested. */
 TEST(steps_cut_what_is_in_a_row)
 {
-    draw_begin(&sequences_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 20);
     draw_host("user_annotation", "ProfilerStep#2", 1, 20, 20);
     for (int i = 0; i < 4; i++) {
         draw_call("cudaLaunchKernel", 1, 10 * i + 1, 2, i + 1);
         draw_work("kernel", "k", 0, 7, 10 * i + 5, 3, i + 1);
     }
-    trace = draw_end();
     answer(true);
     assert_int_equal(sequences->total.operations, 4);
     assert_int_equal(sequences->repeats.count, 1);
@@ -282,7 +265,6 @@ TEST(operations_left_out_part_their_neighbours)
  */
 TEST(neighbours_below_one_operator_could_be_one)
 {
-    draw_begin(&sequences_wants);
     draw_host("cpu_op", "aten::softmax", 1, 0, 100);
     for (int i = 0; i < 5; i++)
         draw_call("cudaLaunchKernel", 1, 10 * i + 1, 1, i + 1);
@@ -291,7 +273,6 @@ TEST(neighbours_below_one_operator_could_be_one)
     draw_work("kernel", "my_gemm", 0, 7, 80, 10, 3);
     draw_work("kernel", "div", 0, 7, 95, 4, 4);
     draw_work("kernel", "exp", 0, 7, 100, 3, 5);
-    trace = draw_end();
     answer(false);
     assert_int_equal(sequences->fusions.count, 2);
     assert_string_equal(sequences->fusions.at[0].names.at, "max | sub");
@@ -311,7 +292,6 @@ TEST(neighbours_that_share_a_tensor_could_be_one)
     } ops[] = { { "aten::mul", "[[4,8],[8]]", "[\"float\",\"float\"]" },
                 { "aten::add", "[[4,8],[4,8]]", "[\"float\",\"float\"]" },
                 { "aten::sum", "[[4,4]]", "[\"float\"]" } };
-    draw_begin(&sequences_wants);
     for (int i = 0; i < 3; i++) {
         draw_host("cpu_op", ops[i].op, 1, 20 * i, 10);
         draw_text(ARG_INPUT_DIMS, ops[i].dims);
@@ -319,7 +299,6 @@ TEST(neighbours_that_share_a_tensor_could_be_one)
         draw_call("cudaLaunchKernel", 1, 20 * i + 1, 1, i + 1);
         draw_work("kernel", ops[i].op, 0, 7, 20 * i + 5, 10, i + 1);
     }
-    trace = draw_end();
     answer(false);
     assert_int_equal(sequences->fusions.count, 1);
     assert_int_equal(sequences->fusions.at[0].length, 2);
@@ -337,7 +316,6 @@ TEST(neighbours_that_share_a_tensor_could_be_one)
  */
 TEST(outermost_calls_of_an_operator_have_the_operations)
 {
-    draw_begin(&sequences_wants);
     draw_host("cpu_op", "f", 1, 0, 50);
     draw_host("cpu_op", "f", 1, 5, 15);
     draw_host("cpu_op", "f", 1, 60, 20);
@@ -348,7 +326,6 @@ TEST(outermost_calls_of_an_operator_have_the_operations)
         draw_call("cudaLaunchKernel", 1, calls[i], 1, i + 1);
         draw_work("kernel", i == 1 ? "b" : "a", 0, 7, calls[i] + 3, 10, i + 1);
     }
-    trace = draw_end();
     answer_with((struct selection_query){ 0 }, BY(DEVICE), (struct sequence_options){ .op = "f" });
     assert_int_equal(sequences->patterns.count, 2);
     assert_string_equal(sequences->patterns.at[0].names.at, "a");
@@ -361,13 +338,11 @@ TEST(outermost_calls_of_an_operator_have_the_operations)
 
 TEST(unknown_operator_is_an_error)
 {
-    draw_begin(&sequences_wants);
     draw_host("cpu_op", "aten::add", 1, 0, 50);
     draw_work("kernel", "a", 0, 7, 3, 10, DRAW_NO_CALL);
-    trace = draw_end();
     struct tpa_error err = { 0 };
-    const struct selection *selection = selection_all(trace);
+    const struct selection *selection = selection_all(drawn());
     struct sequence_options options = { .op = "aten::adds" };
-    assert_null(sequences_analyze(trace, selection, 0, &options, &err));
+    assert_null(sequences_analyze(drawn(), selection, 0, &options, &err));
     assert_non_null(strstr(err.message, "aten::adds"));
 }

@@ -5,17 +5,18 @@
 #include "trace/slice.h"
 #include <stdlib.h>
 
+static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = WANT(CORRELATION) };
+
 /* Four events; the second and the last have a correlation, one of which needs 64 bits. */
 static struct trace *four_events(void)
 {
-    draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
     draw_host("cpu_op", "aten::mm", 1, 10, 40);
     draw_host("cuda_runtime", "cudaLaunchKernel", 1, 20, 5);
     draw_arg(ARG_CORRELATION, INT64_C(1) << 40);
     draw_event("kernel", "gemm", 0, 7, 60, 20);
     draw_event("kernel", "add", 0, 7, 90, 10);
     draw_arg(ARG_CORRELATION, 6);
-    return draw_end();
+    return drawn();
 }
 
 TEST(what_is_kept_moves_to_the_front_with_its_arguments)

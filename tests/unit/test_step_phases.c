@@ -5,6 +5,8 @@
 #include "tests/unit/drawn.h"
 #include <stdio.h>
 
+static const struct trace_wants *drawn_wants = &steps_wants;
+
 enum { STEPS = 3, LENGTH = 100 };
 
 /* Draws a step of 100 that begins at AT_NS. */
@@ -13,15 +15,13 @@ typedef void draw_body(int64_t at_ns, int64_t number);
 /* Three steps of BODY: each, and the step of the account, has the phases EXPECTED. */
 static void check(draw_body *body, const int64_t expected[PHASES])
 {
-    draw_begin(&steps_wants);
     for (int64_t i = 0; i < STEPS; i++) {
         char name[32];
         snprintf(name, sizeof name, "ProfilerStep#%d", (int)i);
         draw_host("user_annotation", name, 1, i * LENGTH, LENGTH);
         body(i * LENGTH, i);
     }
-    struct trace *trace = draw_end();
-    struct step_phases *phases = scratch(step_phases_open(trace, account_of(trace)));
+    struct step_phases *phases = scratch(step_phases_open(drawn(), account_of(drawn())));
     assert_true(phases->told);
     assert_int_equal(phases->all.step_ns, LENGTH);
     assert_int_equal(phases->steps.count, STEPS);
@@ -185,11 +185,9 @@ TEST(work_counts_for_the_phase_that_launched_it)
 /* Nothing says what is forward: all is other, and that is said. */
 TEST(what_is_not_known_is_other)
 {
-    draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
     draw_host("cpu_op", "aten::linear", 1, 10, 50);
-    struct trace *trace = draw_end();
-    struct step_phases *phases = scratch(step_phases_open(trace, account_of(trace)));
+    struct step_phases *phases = scratch(step_phases_open(drawn(), account_of(drawn())));
     assert_false(phases->told);
     assert_int_equal(phases->all.phase_ns[PHASE_OTHER], 100);
 }

@@ -3,17 +3,18 @@
 #include "analyze/steps.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &steps_wants;
+
 static struct result *result;
 static struct table *steps, *summary;
 static unsigned step_by;
 
 static bool analyze(struct selection_query query, const char *name, struct tpa_error *err)
 {
-    const struct selection *selection = scratch(selection_open(trace, &query, err));
+    const struct selection *selection = scratch(selection_open(drawn(), &query, err));
     struct steps_options options = { .by = step_by, .name = name };
     result = scratch_result(result_open("tpa.steps/1"));
-    const struct steps *answer = scratch(steps_analyze(trace, selection, &options, err));
+    const struct steps *answer = scratch(steps_analyze(drawn(), selection, &options, err));
     if (!answer)
         return false;
     steps_add_result(answer, result);
@@ -43,7 +44,6 @@ static void answer(struct selection_query query, const char *name)
  */
 static void draw(void)
 {
-    draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#2", 1, 50, 20);
     draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0, 12);
@@ -56,7 +56,6 @@ static void draw(void)
     draw_work("kernel", "gemm", 0, 7, 58, 17, 3);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 24, 10, DRAW_NO_CALL);
     draw_work("kernel", "ncclDevKernel", 0, 20, 32, 12, DRAW_NO_CALL);
-    trace = draw_end();
 }
 
 TEST(each_moment_counts_for_what_has_precedence)
@@ -82,14 +81,12 @@ TEST(a_step_lasts_as_long_as_its_work)
  */
 TEST(a_step_of_the_devices_is_their_range)
 {
-    draw_begin(&steps_wants);
     draw_host("user_annotation", "device [step 3]", 9, 20, 55);
     draw_call("cudaLaunchKernel", 1, 10, 2, 1);
     draw_call("cudaLaunchKernel", 1, 50, 2, 3);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 20, 4, DRAW_NO_CALL);
     draw_work("kernel", "gemm", 0, 7, 26, 14, 1);
     draw_work("kernel", "gemm", 0, 7, 80, 10, 3);
-    trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 1);
     assert_int_equal(int_called(steps, 0, "start"), 10); /* since the first event */
@@ -123,7 +120,6 @@ TEST(steps_are_selected_by_number)
  */
 TEST(steps_cut_by_the_end_of_recording_are_left_out)
 {
-    draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 12);
     draw_host("user_annotation", "ProfilerStep#2", 1, 12, 12);
     draw_host("user_annotation", "ProfilerStep#3", 1, 24, 10);
@@ -133,7 +129,6 @@ TEST(steps_cut_by_the_end_of_recording_are_left_out)
     draw_work("kernel", "k", 0, 7, 4, 3, 1);
     draw_work("kernel", "k", 0, 7, 7, 3, 2);
     draw_work("kernel", "k", 0, 7, 17, 3, 3);
-    trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 3);
     assert_int_equal(int_called(steps, 0, "complete"), 1);
@@ -146,12 +141,10 @@ TEST(steps_cut_by_the_end_of_recording_are_left_out)
 /* "outer" holds one "iter" and overlaps the other: of ranges that overlap the first counts. */
 TEST(other_ranges_can_be_steps)
 {
-    draw_begin(&steps_wants);
     draw_host("user_annotation", "iter 0", 1, 0, 10);
     draw_host("user_annotation", "iter 1", 1, 10, 10);
     draw_host("user_annotation", "iter 1b", 1, 12, 20);
     draw_host("cpu_op", "aten::mm", 1, 2, 5);
-    trace = draw_end();
     answer((struct selection_query){ 0 }, "^iter");
     assert_int_equal(steps->row_count, 2);
     assert_row(steps, 0, "cpu=5, other=5");
@@ -165,11 +158,9 @@ TEST(other_ranges_can_be_steps)
 /* The first ends 1 ns after the second begins: its start and its duration were both rounded up. */
 TEST(steps_that_overlap_by_rounding_count)
 {
-    draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 1001);
     draw_host("user_annotation", "ProfilerStep#2", 1, 1000, 1000);
     draw_host("user_annotation", "ProfilerStep#3", 1, 1950, 1000);
-    trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 2);
     assert_int_equal(int_called(steps, 0, "duration"), 1000);
@@ -179,10 +170,8 @@ TEST(steps_that_overlap_by_rounding_count)
 
 TEST(without_steps_all_is_one)
 {
-    draw_begin(&steps_wants);
     draw_host("cpu_op", "aten::mm", 1, 5, 10);
     draw_host("cpu_op", "aten::mm", 1, 20, 5);
-    trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 1);
     assert_row(steps, 0, "step=(all), duration=20, cpu=15");
@@ -199,10 +188,8 @@ TEST(calls_count_without_work_on_devices)
 {
     static const char *const titles[] = { "Runtime", "Data loading", "CPU", "Other", "Step as it ran" };
     static const int64_t times[] = { 10, 0, 20, 0, 30 };
-    draw_begin(&steps_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 20);
     draw_call("cudaMalloc", 1, 20, 10, 1);
-    trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(summary->row_count, 5);
     for (size_t i = 0; i < 5; i++) {
@@ -221,11 +208,9 @@ TEST(calls_count_without_work_on_devices)
  */
 TEST(collectives_on_the_host_communicate)
 {
-    draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 40);
     draw_host("user_annotation", "train", 1, 0, 35);
     draw_host("user_annotation", "gloo:all_reduce", 1, 5, 25);
-    trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
     assert_row(steps, 0, "communication=25, cpu=10, other=5");
     assert_string_equal(text_called(summary, 0, "part"), "Comm.");
@@ -236,13 +221,11 @@ TEST(rows_are_added_up)
     static const unsigned words[] = { STEPS_BY_NAME, BY(RANK) };
     for (size_t i = 0; i < 2; i++) {
         step_by = words[i];
-        draw_begin(&steps_wants);
         draw_host("user_annotation", "forward", 1, 0, 10);
         draw_host("user_annotation", "backward", 1, 10, 20);
         draw_host("user_annotation", "forward", 1, 30, 6);
         draw_host("cpu_op", "aten::mm", 1, 2, 3);
         draw_host("cpu_op", "aten::mm", 1, 32, 1);
-        trace = draw_end();
         answer((struct selection_query){ 0 }, "forward|backward");
         bool by_name = step_by == STEPS_BY_NAME;
         size_t forward = by_name ? 1 : 0;
@@ -306,11 +289,9 @@ TEST(devices_with_one_stream_number_stay_apart)
     static const unsigned words[] = { BY(DEVICE), BY(STREAM) };
     for (size_t i = 0; i < 2; i++) {
         step_by = words[i];
-        draw_begin(&steps_wants);
         draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
         draw_work("kernel", "gemm", 0, 7, 10, 10, DRAW_NO_CALL);
         draw_work("kernel", "gemm", 1, 7, 15, 25, DRAW_NO_CALL);
-        trace = draw_end();
         answer((struct selection_query){ 0 }, NULL);
         assert_int_equal(steps->row_count, 2);
         for (size_t row = 0; row < 2; row++) {
@@ -329,15 +310,13 @@ TEST(steps_of_all_files_of_a_rank_are_added_up)
     static const unsigned words[] = { BY(RANK), BY(DEVICE), BY(STREAM) };
     for (size_t i = 0; i < 3; i++) {
         step_by = words[i];
-        draw_begin(&steps_wants);
         for (int file = 0; file < 3; file++) {
             if (file)
                 draw_file("another.json");
-            trace_builder_current_file(draw_builder)->rank = file == 1 ? 5 : 4;
+            drawn_file()->rank = file == 1 ? 5 : 4;
             draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
             draw_work("kernel", "gemm", 0, 7, 10, 10 * (file + 1), DRAW_NO_CALL);
         }
-        trace = draw_end();
         answer((struct selection_query){ 0 }, NULL);
         assert_int_equal(steps->row_count, 2);
         assert_row(steps, 0, "rank=4, count=2, duration=100, kernel=40");
@@ -351,7 +330,6 @@ TEST(sums_of_long_steps_do_not_overflow)
 {
     const int64_t far_ns = INT64_C(2200000000000000000);
     step_by = STEPS_BY_NAME;
-    draw_begin(&steps_wants);
     for (int file = 0; file < 3; file++) {
         if (file)
             draw_file("another.json");
@@ -360,7 +338,6 @@ TEST(sums_of_long_steps_do_not_overflow)
         draw_work("kernel", "gemm", 0, 7, far_ns, 1, 1);
         draw_host("user_annotation", "end", 2, far_ns, 1); /* the host records for as long */
     }
-    trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 1);
     assert_int_equal(int_called(steps, 0, "count"), 3);

@@ -13,11 +13,9 @@
  */
 TEST(a_busy_device_is_no_finding)
 {
-    draw_begin(&summary_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 100);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
-    trace = draw_end();
     answer();
     assert_int_equal(result->tables.count, 2); /* no findings */
     assert_string_equal(result->tables.at[0]->key, "overview");
@@ -65,7 +63,6 @@ static const char *verdict(void)
 TEST(on_the_host_the_largest_part_of_a_step_is_the_verdict)
 {
     for (int communicates = 0; communicates < 2; communicates++) {
-        draw_begin(&summary_wants);
         for (int64_t step = 0; step < 3; step++) {
             char name[40];
             snprintf(name, sizeof name, "ProfilerStep#%" PRId64, step);
@@ -74,7 +71,6 @@ TEST(on_the_host_the_largest_part_of_a_step_is_the_verdict)
             if (communicates)
                 draw_host("user_annotation", "gloo:all_reduce", 1, 100 * step + 30, 60);
         }
-        trace = draw_end();
         assert_string_equal(verdict(),
                             communicates
                                 ? "60.0 % of a step is communication; no GPU was recorded."
@@ -86,13 +82,11 @@ TEST(on_the_host_the_largest_part_of_a_step_is_the_verdict)
 TEST(one_long_gap_is_named)
 {
     for (int once = 0; once < 2; once++) {
-        draw_begin(&summary_wants);
         for (int64_t n = 0, us = 0; n < 3; n++) {
             draw_call_us("cudaLaunchKernel", us, 10, n + 1);
             draw_work_us("kernel", "gemm", us + 12, 1000, n + 1);
             us += once ? n == 1 ? 11002 : 1002 : 6002;
         }
-        trace = draw_end();
         assert_int_equal(strstr(verdict(), ", in one gap of ") != NULL, once);
     }
 }
@@ -101,12 +95,10 @@ TEST(one_long_gap_is_named)
 TEST(what_is_no_operator_is_not_named)
 {
     for (int launched = 0; launched < 2; launched++) {
-        draw_begin(&summary_wants);
         draw_host("cpu_op", "aten::mm", 2, 0, 100);
         if (launched)
             draw_call("cudaLaunchKernel", 1, 0, 2, 1);
         draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
-        trace = draw_end();
         assert_string_equal(verdict(), "100.0 % of the GPU's time is computing.");
     }
 }
@@ -118,8 +110,7 @@ TEST(what_is_no_operator_is_not_named)
  */
 TEST(memory_that_is_nearly_full_and_grows_is_a_remark)
 {
-    draw_begin(&summary_wants);
-    *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
+    *VEC_PUSH(&drawn_file()->devices) =
         (struct trace_device){ .name = "V100", .total_memory = 100, .compute_major = 7 };
     draw_host("cpu_op", "aten::mm", 2, 0, 500);
     draw_call("cudaLaunchKernel", 2, 0, 1, 1);
@@ -132,18 +123,18 @@ TEST(memory_that_is_nearly_full_and_grows_is_a_remark)
             .phase = 'i',
             .start_ns = 100 * i + 50,
             .dur_ns = -1,
-            .name = trace_chunk_name(draw_chunk, "[memory]", 8),
-            .track = trace_chunk_track(draw_chunk, &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
-            .category = trace_chunk_category(draw_chunk, "cpu_instant_event", 17),
+            .name = trace_chunk_name(draw_chunk_now(), "[memory]", 8),
+            .track =
+                trace_chunk_track(draw_chunk_now(), &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
+            .category = trace_chunk_category(draw_chunk_now(), "cpu_instant_event", 17),
         };
-        trace_chunk_event(draw_chunk, &record);
+        trace_chunk_event(draw_chunk_now(), &record);
         draw_arg(ARG_DEVICE_TYPE, 1);
         draw_arg(ARG_DEVICE_ID, 0);
         draw_arg(ARG_BYTES, 9);
         draw_arg(ARG_ADDRESS, 0xA00 + i);
         draw_arg(ARG_TOTAL_ALLOCATED, 59 + 9 * i);
     }
-    trace = draw_end();
     answer();
     struct table *remarks = table_called(result, "remarks");
     assert_int_equal(remarks->row_count, 2);
@@ -183,8 +174,8 @@ static void draw_data_parallel(bool wrong)
 
 static void draw_backend(bool wrong)
 {
-    trace_builder_current_file(draw_builder)->backend =
-        trace_builder_strndup(draw_builder, wrong ? "gloo" : "cpu:gloo,cuda:nccl", wrong ? 4 : 18);
+    drawn_file()->backend =
+        trace_builder_strndup(draw_builder_now(), wrong ? "gloo" : "cpu:gloo,cuda:nccl", wrong ? 4 : 18);
     draw_host("user_annotation", "gloo:all_reduce", 1, 0, 30);
     draw_call("cudaLaunchKernel", 1, 0, 1, 1);
     draw_work("kernel", "elementwise", 0, 7, 1, 99, 1);
@@ -197,7 +188,7 @@ static void draw_straggler(bool wrong)
         if (rank == 1)
             draw_file("rank1.json");
         int64_t start_ns = rank == 0 ? 10 : wrong ? 60 : 11;
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         draw_host("cpu_op", "aten::add", 1, 0, 100);
         draw_call("cudaLaunchKernel", 1, 1, 1, 1);
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, start_ns, 90 - start_ns, 1);
@@ -215,7 +206,7 @@ static void draw_turns(bool wrong)
     for (int rank = 0; rank < 2; rank++) {
         if (rank == 1)
             draw_file("rank1.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         draw_host("cpu_op", "aten::add", 1, 0, 200);
         draw_call("cudaLaunchKernel", 1, 1, 1, 1);
         draw_call("cudaLaunchKernel", 1, 3, 1, 2);
@@ -254,7 +245,6 @@ static void draw_memory_grows(bool wrong)
 /* Five steps that keep 1 each. The first needs 60 for a while, the last, which ends with 5 in use, no more than these. */
 TEST(growth_is_a_share_of_the_largest_step)
 {
-    draw_begin(&summary_wants);
     draw_device(1000);
     draw_memory(5, 1, 0, 0xF00, 60, 60);
     draw_memory(6, 1, 0, 0xF00, -60, 0);
@@ -262,7 +252,6 @@ TEST(growth_is_a_share_of_the_largest_step)
         draw_step(i, 100 * i + 1, 99);
         draw_memory(100 * i + 50, 1, 0, 0xA00 + i, 1, i + 1);
     }
-    trace = draw_end();
     answer();
     struct table *remarks = table_called(result, "remarks");
     assert_int_equal(remarks->row_count, 1);
@@ -276,13 +265,11 @@ TEST(growth_is_a_share_of_the_largest_step)
  */
 TEST(work_that_outlasts_the_operators_is_work)
 {
-    draw_begin(&summary_wants);
     draw_host("cpu_op", "aten::add", 1, 0, 20);
     draw_call("cudaLaunchKernel", 1, 0, 1, 1);
     draw_call("cudaLaunchKernel", 1, 2, 1, 2);
     draw_work("kernel", "elementwise", 0, 7, 30, 100, 1);
     draw_work("kernel", "elementwise", 0, 7, 130, 100, 2);
-    trace = draw_end();
     answer();
     for (size_t t = 0; t < result->tables.count; t++)
         assert_string_not_equal(result->tables.at[t]->key, "findings");
@@ -291,7 +278,6 @@ TEST(work_that_outlasts_the_operators_is_work)
 /* Three steps of 1000 us, of which a forward pass takes FORWARD_US and a backward pass 100. */
 static const char *phases_with_forward(int64_t forward_us)
 {
-    draw_begin(&summary_wants);
     for (int n = 0; n < 3; n++) {
         char name[32];
         snprintf(name, sizeof name, "ProfilerStep#%d", n);
@@ -300,7 +286,6 @@ static const char *phases_with_forward(int64_t forward_us)
         draw_host("user_annotation", "backward", 1, 1000000 * n + 1000 * forward_us, 100000);
         draw_host("cpu_op", "aten::mm", 1, 1000000 * n, 1000 * forward_us);
     }
-    trace = draw_end();
     answer();
     return result_answer(result)->phases;
 }
@@ -331,9 +316,7 @@ TEST(every_rule_finds_and_is_quiet)
     for (size_t i = 0; i < RULES; i++) {
         assert_string_equal(cases[i].rule, summary_rules[i].key);
         for (int wrong = 0; wrong < 2; wrong++) {
-            draw_begin(&summary_wants);
             cases[i].draw(wrong);
-            trace = draw_end();
             answer();
             size_t found = 0;
             for (size_t t = 0; t < result->tables.count; t++)

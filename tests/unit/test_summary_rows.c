@@ -13,13 +13,11 @@
  */
 TEST(without_devices_operators_and_functions_come_by_their_own_time)
 {
-    draw_begin(&summary_wants);
     draw_host("python_function", "train.py(10): step", 1, 0, 50);
     draw_arg(ARG_PYTHON_ID, 1);
     draw_host("cpu_op", "aten::mm", 1, 4, 30);
     draw_host("cpu_op", "a", 1, 5, 20);
     draw_host("cpu_op", "b", 1, 16, 18);
-    trace = draw_end();
     answer();
     struct table *operators = table_called(result, "operators");
     assert_int_equal(operators->row_count, 3);
@@ -32,11 +30,9 @@ TEST(without_devices_operators_and_functions_come_by_their_own_time)
 /* Five operators of 15 cross in one of 20, which has 20 - 5 * 15 = -55 for itself. All are 20 then; shares are of the 75. */
 TEST(shares_of_own_time_are_no_more_than_all)
 {
-    draw_begin(&summary_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 20);
     for (int64_t n = 0; n < 5; n++)
         draw_host("cpu_op", n == 4 ? "b" : "a", 1, 1 + n, 15);
-    trace = draw_end();
     answer();
     struct table *operators = table_called(result, "operators");
     assert_int_equal(operators->row_count, 2);
@@ -48,12 +44,10 @@ TEST(shares_of_own_time_are_no_more_than_all)
 /* The annotations take no time themselves. That with the name of an operator is one of its calls, the other is no row. */
 TEST(calls_of_one_name_count_also_where_they_take_no_time)
 {
-    draw_begin(&summary_wants);
     draw_host("user_annotation", "aten::mm", 1, 0, 10);
     draw_host("user_annotation", "b", 1, 0, 10);
     draw_host("cpu_op", "c", 1, 0, 10);
     draw_host("cpu_op", "aten::mm", 1, 20, 20);
-    trace = draw_end();
     answer();
     struct table *operators = table_called(result, "operators");
     assert_int_equal(operators->row_count, 2);
@@ -64,7 +58,6 @@ TEST(calls_of_one_name_count_also_where_they_take_no_time)
 /* mm launches 60 and 20. A graph launch without an operator launches 15, and 5 have no call in the file: they count by their kernel. */
 TEST(the_most_expensive_operators_come_first)
 {
-    draw_begin(&summary_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     draw_call("cudaLaunchKernel", 1, 0, 1, 1);
     draw_call("cudaLaunchKernel", 1, 2, 1, 2);
@@ -73,7 +66,6 @@ TEST(the_most_expensive_operators_come_first)
     draw_work("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 61, 20, 2);
     draw_work("kernel", "gemm", 0, 7, 81, 15, 3);
     draw_work("kernel", "gemm", 0, 7, 96, 5, DRAW_NO_CALL);
-    trace = draw_end();
     answer();
     struct table *operators = table_called(result, "operators");
     assert_int_equal(operators->row_count, 2);
@@ -100,7 +92,6 @@ TEST(the_most_expensive_operators_come_first)
  */
 static void draw_two_ranks(void)
 {
-    draw_begin(&summary_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100);
     draw_host("cpu_op", "aten::mm", 1, 0, 15);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
@@ -116,7 +107,6 @@ static void draw_two_ranks(void)
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_call("cudaDeviceSynchronize", 1, 5, 90, 2);
     draw_work("kernel", "gemm", 0, 7, 10, 10, 1);
-    trace = draw_end();
 }
 
 TEST(each_rank_has_figures_of_its_own)
@@ -164,16 +154,14 @@ TEST(each_device_has_figures_of_its_own)
 TEST(files_of_one_rank_share_a_row)
 {
     for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
-        draw_begin(&summary_wants);
         for (int file = 0; file < 3; file++) {
             if (file)
                 draw_file("another.json");
-            trace_builder_current_file(draw_builder)->rank = file == 1 ? 5 : 4;
+            drawn_file()->rank = file == 1 ? 5 : 4;
             draw_host("cpu_op", "aten::mm", 1, 0, 20);
             draw_call("cudaLaunchKernel", 1, 0, 2, 1);
             draw_work("kernel", "gemm", 0, 7, 10, 10, 1);
         }
-        trace = draw_end();
         answer_by(by);
         struct table *overview = table_called(result, "overview");
         assert_int_equal(overview->row_count, 2);
@@ -186,16 +174,14 @@ TEST(files_of_one_rank_share_a_row)
 TEST(ranks_come_in_any_order)
 {
     for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
-        draw_begin(&summary_wants);
         for (int rank = 1; rank >= 0; rank--) {
             if (rank == 0)
                 draw_file("another.json");
-            trace_builder_current_file(draw_builder)->rank = rank;
+            drawn_file()->rank = rank;
             draw_host("user_annotation", "ProfilerStep#1", 1, 0, rank ? 100 : 40);
             draw_call("cudaLaunchKernel", 1, 0, 2, 1);
             draw_work("kernel", "gemm", 0, 7, 2, 20, 1);
         }
-        trace = draw_end();
         answer_by(by);
         const struct table *overview = table_called(result, "overview");
         assert_int_equal(overview->row_count, 2);
@@ -219,7 +205,7 @@ TEST(ranks_come_in_any_order)
  */
 static void draw_cycle(int64_t rank, const char *step, int64_t from, int64_t times)
 {
-    trace_builder_current_file(draw_builder)->rank = rank;
+    drawn_file()->rank = rank;
     draw_device(0);
     draw_host("user_annotation", step, 1, from, 100 * times);
     draw_host("cpu_op", "aten::mm", 1, from, 100 * times);
@@ -235,13 +221,11 @@ static void draw_cycle(int64_t rank, const char *step, int64_t from, int64_t tim
 TEST(cycles_of_a_rank_are_added_up)
 {
     for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
-        draw_begin(&summary_wants);
         draw_cycle(4, "ProfilerStep#1", 0, 1);
         draw_file("second.json");
         draw_cycle(5, "ProfilerStep#1", 0, 1);
         draw_file("third.json");
         draw_cycle(4, "ProfilerStep#2", 200, 10);
-        trace = draw_end();
         answer_by(by);
         const struct table *overview = table_called(result, "overview"),
                            *operators = table_called(result, "operators");
@@ -282,7 +266,6 @@ TEST(memory_of_the_host_is_not_of_a_device)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int64_t host_number = -1; host_number <= 0; host_number++) {
-            draw_begin(&summary_wants);
             draw_host("cpu_op", "aten::empty", 1, 0, 100);
             draw_call("cudaLaunchKernel", 1, 1, 1, 1);
             draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
@@ -290,7 +273,6 @@ TEST(memory_of_the_host_is_not_of_a_device)
                 draw_memory(40, 0, host_number, 0xB00, cases[i].host, cases[i].host);
             if (cases[i].device)
                 draw_memory(50, 1, 0, 0xA00, cases[i].device, cases[i].device);
-            trace = draw_end();
             answer();
             const struct table *overview = table_called(result, "overview");
             const struct table_footer *last = &overview->footers.at[overview->footers.count - 1];
@@ -312,11 +294,10 @@ TEST(sums_of_long_files_do_not_overflow)
     const int64_t far_ns = INT64_C(2200000000000000000);
     static const char *const steps[] = { "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3" };
     for (enum summary_by by = SUMMARY_BY_ALL; by <= SUMMARY_BY_DEVICE; by++) {
-        draw_begin(&summary_wants);
         for (int file = 0; file < 3; file++) {
             if (file)
                 draw_file("another.json");
-            trace_builder_current_file(draw_builder)->rank = file;
+            drawn_file()->rank = file;
             draw_work("kernel", "gemm", 0, 7, -far_ns, 1, DRAW_NO_CALL);
             for (int i = 0; i < 3; i++) {
                 draw_host("user_annotation", steps[i], 1, 10 * i - far_ns, 10);
@@ -325,7 +306,6 @@ TEST(sums_of_long_files_do_not_overflow)
                 draw_work("kernel", "ncclDevKernel_AllReduce", 0, 7, far_ns + 10 * i, 1, i + 1);
             }
         }
-        trace = draw_end();
         answer_by(by);
         struct table *overview = table_called(result, "overview");
         if (by == SUMMARY_BY_ALL) {

@@ -5,6 +5,9 @@
 #include "charts/timeline_parts.h"
 #include <stdlib.h>
 
+static const struct trace_wants *drawn_wants =
+    &(const struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) };
+
 static void launch(int64_t start_ns, const char *kernel, int64_t kernel_ns, int64_t dur_ns, int64_t id)
 {
     draw_host("cuda_runtime", "cudaLaunchKernel", DRAW_PROCESS, start_ns, 5);
@@ -22,14 +25,13 @@ static void launch(int64_t start_ns, const char *kernel, int64_t kernel_ns, int6
  */
 static struct trace *one_step(void)
 {
-    draw_begin(&(struct trace_wants){ .args = chart_timeline_wants().args });
     draw_host("user_annotation", "ProfilerStep#3", DRAW_PROCESS, 0, 1000);
     draw_host("python_function", "train.py(7): step", DRAW_PROCESS, 10, 490);
     draw_host("python_function", "torch/nn/modules/module.py(9): _call_impl", DRAW_PROCESS, 20, 380);
     draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 30, 70);
     launch(40, "gemm", 100, 200, 1);
     launch(600, "add", 700, 100, 2);
-    return draw_end();
+    return drawn();
 }
 
 static struct timeline *timeline_of(const struct trace *trace)
@@ -89,14 +91,12 @@ TEST(frames_of_pytorch_are_folded_and_those_below_know_how_many)
 TEST(what_loads_and_what_communicates_on_the_host_have_kinds_of_their_own)
 {
     static const char loader[] = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
-    draw_begin(&(struct trace_wants){ .args = chart_timeline_wants().args });
     draw_host("user_annotation", "enumerate(DataPipe)#Shuffler", DRAW_PROCESS, 0, 100);
     draw_host("cpu_op", loader, DRAW_PROCESS, 200, 100);
     draw_host("user_annotation", "gloo:all_reduce", DRAW_PROCESS, 400, 100);
     draw_host("user_annotation", "forward", DRAW_PROCESS, 600, 100);
     draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 610, 10);
-    struct trace *trace = draw_end();
-    struct timeline *timeline = timeline_of(trace);
+    struct timeline *timeline = timeline_of(drawn());
     static const struct {
         const char *name;
         uint32_t kind;
@@ -306,7 +306,6 @@ TEST(work_waits_in_the_queue_from_its_call_to_its_start)
 
 TEST(an_empty_trace_has_no_timeline)
 {
-    draw_begin(&(struct trace_wants){ .args = chart_timeline_wants().args });
-    struct trace *trace = draw_end();
-    assert_null(timeline_of(trace));
+    draw_begin(drawn_wants);
+    assert_null(timeline_of(drawn()));
 }

@@ -8,7 +8,8 @@
 #include "derive/gpu_events.h"
 #include <stdlib.h>
 
-#define ALL_ARGS (top_wants(&(struct top_options){ .by = TOP_STACK }).args)
+static const struct trace_wants *drawn_wants =
+    &(const struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) };
 
 struct top_answer {
     struct trace *trace;
@@ -145,14 +146,13 @@ static void launch(int64_t tid, const char *kernel, int64_t start_ns, int64_t ke
  */
 TEST(times_go_to_rows_callers_and_kernels)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("linear", 100, 40, 1);
     operator_("t", 104, 5, 2);
     operator_("addmm", 112, 20, 3);
     operator_("relu", 160, 16, 4);
     launch(DRAW_PROCESS, "gemm", 114, 118, 50, 901, 3);
     launch(DRAW_PROCESS, "elementwise", 164, 180, 13, 902, 4);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_host(&answer, "linear", 1, 40, 40 - 5 - 20);
     check_host(&answer, "addmm", 1, 20, 20 - 2);
     check_host(&answer, "relu", 1, 16, 16 - 2);
@@ -181,12 +181,11 @@ TEST(times_go_to_rows_callers_and_kernels)
  */
 TEST(nested_calls_of_one_name_all_count)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("f", 0, 20, 1);
     operator_("g", 2, 5, 2);
     operator_("f", 10, 6, 3);
     launch(DRAW_PROCESS, "k", 11, 30, 9, 901, 3);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_host(&answer, "f", 2, 26, 20 - 5 - 6 + 6 - 2);
     check_device(&answer, "f", 18, 9);
     assert_int_equal(noticed(&answer, "kernels_of_folded_calls"), -1);
@@ -199,7 +198,6 @@ TEST(nested_calls_of_one_name_all_count)
  */
 TEST(a_call_with_one_callee_of_its_name_counts_once)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("to", 0, 40, 1);
     operator_("to", 10, 20, 2);
     /* linked to the outer, but made on another thread, so that it is no second child */
@@ -207,7 +205,7 @@ TEST(a_call_with_one_callee_of_its_name_counts_once)
     launch(DRAW_PROCESS, "k2", 12, 50, 7, 902, 2);
     draw_event("kernel", "k1", 0, 7, 60, 100);
     draw_arg(ARG_CORRELATION, 903), draw_arg(ARG_EXTERNAL_ID, 1);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_host(&answer, "to", 1, 40, 40 - 2);
     check_device(&answer, "to", 7, 7);
     check_device(&answer, "k1*", 100, 100);
@@ -221,12 +219,11 @@ TEST(a_call_with_one_callee_of_its_name_counts_once)
  */
 TEST(a_call_without_operator_runs_where_the_profiler_was_stopped)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     draw_host("user_annotation", "ProfilerStep#3", DRAW_PROCESS, 0, 40), draw_arg(ARG_EXTERNAL_ID, 9);
     operator_("mm", 10, 20, 1);
     draw_host("cuda_runtime", "cudaEventQuery", 555, 12, 4), draw_arg(ARG_CORRELATION, 77);
     launch(DRAW_PROCESS, "gemm", 20, 25, 5, 78, 1);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_host(&answer, "mm", 1, 20, 20 - 4 - 2);
     check_host(&answer, "cudaEventQuery", 1, 4, 4);
     check_host(&answer, "ProfilerStep*", 1, 40, 20);
@@ -236,11 +233,10 @@ TEST(a_call_without_operator_runs_where_the_profiler_was_stopped)
 /* As above, but the call's correlation is the id of an operator: torch gives it that operator's kernels too. */
 TEST(a_call_that_has_an_operators_number_gets_its_kernels)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("mm", 10, 20, 1);
     launch(DRAW_PROCESS, "gemm", 20, 25, 5, 78, 1);
     draw_host("cuda_runtime", "cudaEventQuery", DRAW_PROCESS, 50, 4), draw_arg(ARG_CORRELATION, 1);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_device(&answer, "mm", 5, 5);
     check_device(&answer, "cudaEventQuery", 5, 5);
     assert_int_equal(footer(&answer, "self_device_time_total"), 5);
@@ -250,12 +246,11 @@ TEST(since_torch_2_15_an_equal_number_brings_no_kernels)
 {
     static const enum torch_version versions[] = { TORCH_UNKNOWN, TORCH_2_14, TORCH_2_15 };
     for (size_t i = 0; i < 3; i++) {
-        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
         operator_("mm", 10, 20, 1);
         launch(DRAW_PROCESS, "gemm", 20, 25, 5, 78, 1);
         draw_host("cuda_runtime", "cudaEventQuery", DRAW_PROCESS, 50, 4);
         draw_arg(ARG_CORRELATION, 1);
-        struct top_answer answer = ask(draw_end(), (struct top_options){ .torch = versions[i] });
+        struct top_answer answer = ask(drawn(), (struct top_options){ .torch = versions[i] });
         int64_t given = versions[i] == TORCH_2_15 ? 0 : 5;
         check_device(&answer, "mm", 5, 5);
         check_device(&answer, "cudaEventQuery", given, given);
@@ -277,18 +272,16 @@ TEST(the_device_type_is_torchs)
         { "cuda_runtime", "hpu_op", "HPU", "CUDA" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
         operator_("mm", 0, 20, 1);
         draw_host(cases[i].runtime, "launch", DRAW_PROCESS, 2, 2);
         draw_arg(ARG_CORRELATION, 7), draw_arg(ARG_EXTERNAL_ID, 1);
         draw_event(cases[i].work, "gemm", 0, 7, 10, 30);
         draw_arg(ARG_CORRELATION, 7), draw_arg(ARG_EXTERNAL_ID, 1);
         draw_event("gpu_user_annotation", "mine", 0, 7, 10, 30);
-        struct trace *trace = draw_end();
-        struct top *top = scratch(top_analyze(trace, &(struct top_options){ 0 }));
+        struct top *top = scratch(top_analyze(drawn(), &(struct top_options){ 0 }));
         assert_int_equal(top->count, 4);
         assert_string_equal(top->device_name, cases[i].type);
-        assert_int_equal(gpu_events_of(trace)->count, 1); /* it occupies the device, to every command */
+        assert_int_equal(gpu_events_of(drawn())->count, 1); /* it occupies the device, to every command */
         for (size_t row = 0; row < top->count; row++) {
             const struct top_row *at = &top->at[row];
             const char *type = strcmp(at->name.at, "gemm") == 0   ? cases[i].type
@@ -306,13 +299,11 @@ TEST(the_device_type_is_torchs)
 TEST(the_device_that_works_longest_heads_the_columns)
 {
     for (int longer = 0; longer < 2; longer++) {
-        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
         operator_("mm", 0, 20, 1);
         draw_host("cuda_runtime", "launch", DRAW_PROCESS, 2, 2);
         draw_event("gpu_memcpy", "Memcpy HtoD", 0, 7, 10, longer ? 40 : 5);
         draw_event("hpu_op", "gemm", 0, 7, 50, 30);
-        struct trace *trace = draw_end();
-        struct top *top = top_analyze(trace, &(struct top_options){ 0 });
+        struct top *top = top_analyze(drawn(), &(struct top_options){ 0 });
         assert_string_equal(top->device_name, longer ? "CUDA" : "HPU");
         arena_free(top);
     }
@@ -325,7 +316,6 @@ TEST(the_device_that_works_longest_heads_the_columns)
  */
 TEST(asynchronous_and_open_regions_have_a_total_only)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     draw_window(100);
     draw_host("user_annotation", "nccl:all_reduce", DRAW_PROCESS, 10, 50);
     operator_("mm", 20, 10, 1);
@@ -333,7 +323,7 @@ TEST(asynchronous_and_open_regions_have_a_total_only)
     operator_("add", 80, 10, 2);
     operator_("<forked function>", 90, 2, 3);
     operator_("<forked function>", 92, 2, 4);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_host(&answer, "nccl:all_reduce", 1, 50, 0);
     check_host(&answer, "open", 1, 30, 0);
     check_host(&answer, "mm", 1, 10, 10);
@@ -354,14 +344,13 @@ TEST(asynchronous_and_open_regions_have_a_total_only)
  */
 TEST(an_open_region_ends_with_what_is_around_its_start)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     draw_window(100);
     operator_("outer", 0, 60, 1);
     draw_host("user_annotation", "first", DRAW_PROCESS, 10, 500);
     operator_("inner", 30, 20, 2);
     draw_host("user_annotation", "second", DRAW_PROCESS, 40, 500);
     draw_host("user_annotation", "third", DRAW_PROCESS, 70, 500);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_host(&answer, "first", 1, 50, 0);
     check_host(&answer, "second", 1, 10, 0);
     check_host(&answer, "third", 1, 30, 0);
@@ -371,21 +360,19 @@ TEST(an_open_region_ends_with_what_is_around_its_start)
 /* Callees may overlap each other inside a caller, so what they take together may be more than it lasted. */
 TEST(self_time_may_be_negative)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("a", 0, 20, 1);
     operator_("b", 1, 15, 2);
     operator_("c", 5, 14, 3);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_host(&answer, "a", 1, 20, 20 - 15 - 14);
 }
 
 TEST(names_that_torch_drops_leave_their_time_to_the_caller)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("a", 0, 20, 1);
     operator_("aten::is_leaf", 1, 15, 2);
     operator_("b", 2, 10, 3);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     assert_false(has_row(&answer, "aten::is_leaf"));
     check_host(&answer, "a", 1, 20, 10);
 }
@@ -400,7 +387,6 @@ TEST(names_that_torch_drops_leave_their_time_to_the_caller)
  */
 TEST(memory_counts_from_start_to_end_on_any_thread)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("a", 10, 20, 1);
     operator_("c", 14, 6, 2);
     operator_("b", 40, 10, 3);
@@ -410,7 +396,7 @@ TEST(memory_counts_from_start_to_end_on_any_thread)
     record(DRAW_PROCESS, 30, 4);
     record(DRAW_PROCESS, 31, 8);
     record(9, 16, 32);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_memory(&answer, "a", 1 + 2 + 4 + 32, 1 + 4);
     check_memory(&answer, "c", 2 + 32, 2 + 32);
     check_memory(&answer, "b", -5, -5);
@@ -426,13 +412,12 @@ TEST(memory_counts_from_start_to_end_on_any_thread)
  */
 TEST(a_region_and_its_shadow_on_a_stream_are_two_rows)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     draw_host("user_annotation", "## fwd ##", DRAW_PROCESS, 0, 5000), draw_arg(ARG_EXTERNAL_ID, 3);
     operator_("mm", 10, 2000, 4);
     launch(DRAW_PROCESS, "k1", 20, 10001, 3000, 61, 4);
     launch(DRAW_PROCESS, "k2", 60, 14000, 3000, 62, 4);
     draw_event("gpu_user_annotation", "## fwd ##", 0, 7, 10000, 7002), draw_arg(ARG_EXTERNAL_ID, 3);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_device(&answer, "## fwd ##", 6000, 0); /* through mm; its shadow is no kernel of it */
     check_device(&answer, "## fwd ##*", 6999, 6999);
     assert_int_equal(footer(&answer, "self_device_time_total"), 6000);
@@ -442,14 +427,13 @@ TEST(a_region_and_its_shadow_on_a_stream_are_two_rows)
 /* 9: launched before recording began; 8: a graph of two kernels in no operator. Nothing is lost. */
 TEST(gpu_work_without_operator_keeps_its_rows)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("mm", 0, 20, 1);
     launch(DRAW_PROCESS, "gemm", 5, 10, 11, 901, 1);
     draw_event("kernel", "early", 0, 7, 2, 3), draw_arg(ARG_CORRELATION, 9);
     draw_host("cuda_runtime", "cudaGraphLaunch", DRAW_PROCESS, 30, 5), draw_arg(ARG_CORRELATION, 8);
     draw_event("kernel", "node", 0, 7, 40, 4), draw_arg(ARG_CORRELATION, 8);
     draw_event("kernel", "node", 0, 7, 50, 6), draw_arg(ARG_CORRELATION, 8);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_device(&answer, "early*", 3, 3);
     check_device(&answer, "node*", 10, 10);
     assert_int_equal(footer(&answer, "self_device_time_total"), 11 + 3 + 10);
@@ -461,11 +445,10 @@ TEST(gpu_work_without_operator_keeps_its_rows)
 TEST(python_frames_hold_but_have_no_rows_unless_requested)
 {
     for (int python = 0; python < 2; python++) {
-        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
         draw_host("python_function", "train.py(3): main", DRAW_PROCESS, 0, 50), draw_arg(ARG_PYTHON_ID, 1);
         operator_("mm", 10, 20, 1);
         draw_host("python_function", "Python GC", DRAW_PROCESS, 32, 4);
-        struct top_answer answer = ask(draw_end(), (struct top_options){ .python = python });
+        struct top_answer answer = ask(drawn(), (struct top_options){ .python = python });
         assert_int_equal(has_row(&answer, "train.py(3): main"), python);
         assert_int_equal(figure(&answer, "mm", "is_top_level"), 0);
         check_host(&answer, "Python GC", 1, 4, 4);
@@ -476,14 +459,13 @@ TEST(python_frames_hold_but_have_no_rows_unless_requested)
 /* Shapes tell calls apart; lists of tensors do not. FLOPs of an (m x k)(k x n): 2 m k n. */
 TEST(shapes_tell_calls_apart)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
-    trace_builder_current_file(draw_builder)->with_flops = 1;
+    drawn_file()->with_flops = 1;
     static const char *const dims[] = { "[[2,3],[3,4]]", "[[2,3],[3,5]]", "[[2,3],[3,4]]" };
     for (int i = 0; i < 3; i++) {
         operator_("aten::mm", 100 * i, 10 + i, i + 1);
         draw_text(ARG_INPUT_DIMS, dims[i]);
     }
-    struct top_answer answer = ask(draw_end(), (struct top_options){ .by = TOP_SHAPE });
+    struct top_answer answer = ask(drawn(), (struct top_options){ .by = TOP_SHAPE });
     assert_int_equal(answer.table->row_count, 2);
     assert_string_equal(text(&answer, 0, "input_shapes"), "[[2, 3], [3, 4]]");
     assert_string_equal(text(&answer, 1, "input_shapes"), "[[2, 3], [3, 5]]");
@@ -493,7 +475,6 @@ TEST(shapes_tell_calls_apart)
 
 static struct trace *two_steps(void)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     for (int step = 0; step < 2; step++) {
         int64_t at = 100 * step;
         draw_host("user_annotation", step ? "ProfilerStep#8" : "ProfilerStep#7", DRAW_PROCESS, at, 90);
@@ -503,7 +484,7 @@ static struct trace *two_steps(void)
         launch(DRAW_PROCESS, "gemm", at + 12, at + 105, 40, 901 + step, 1 + step);
     }
     operator_("after", 195, 5, 9);
-    return draw_end();
+    return drawn();
 }
 
 /* A step's row has what began in it and the GPU work launched from it, once. */
@@ -523,12 +504,11 @@ TEST(a_step_has_its_own_time_and_what_it_launched)
 /* A step is one run of it: two of one number are two rows. */
 TEST(steps_of_one_number_are_two_rows)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     for (int64_t at = 0; at < 200; at += 100) {
         draw_host("user_annotation", "ProfilerStep#7", DRAW_PROCESS, at, 90);
         operator_("mm", at + 10, 20 + at, 1 + at);
     }
-    struct top_answer answer = ask(draw_end(), (struct top_options){ .by = TOP_STEP | TOP_OPERATOR });
+    struct top_answer answer = ask(drawn(), (struct top_options){ .by = TOP_STEP | TOP_OPERATOR });
     assert_int_equal(answer.table->row_count, 4);
     assert_int_equal(figure(&answer, "mm", "step"), 7);
     assert_int_equal(figure(&answer, "mm", "cpu_time_total"), 20);
@@ -558,15 +538,14 @@ TEST(filters_choose_rows_and_change_no_figure)
 TEST(files_add_up_or_are_distinguished_by_rank)
 {
     for (int apart = 0; apart < 2; apart++) {
-        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
-        trace_builder_current_file(draw_builder)->rank = 4;
+        drawn_file()->rank = 4;
         operator_("mm", 0, 20, 1);
         launch(DRAW_PROCESS, "gemm", 2, 10, 30, 901, 1);
         draw_file("rank5.json");
-        trace_builder_current_file(draw_builder)->rank = 5;
+        drawn_file()->rank = 5;
         operator_("mm", 5, 10, 1); /* ids and times of the other file mean nothing here */
         launch(DRAW_PROCESS, "gemm", 7, 10, 6, 901, 1);
-        struct top_answer answer = ask(draw_end(), (struct top_options){ .by = apart ? TOP_RANK : 0 });
+        struct top_answer answer = ask(drawn(), (struct top_options){ .by = apart ? TOP_RANK : 0 });
         if (apart) {
             assert_int_equal(answer.table->row_count, 6);
             assert_int_equal(figure(&answer, "mm", "rank"), 4);
@@ -582,34 +561,32 @@ TEST(files_add_up_or_are_distinguished_by_rank)
 /* One row per place: nested calls of one place count once in its total. */
 TEST(places_count_nested_time_once)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     operator_("outer", 0, 40, 1);
     operator_("inner", 10, 20, 2);
     launch(DRAW_PROCESS, "gemm", 12, 20, 50, 901, 2);
     draw_event("gpu_memcpy", "Memcpy HtoD", 0, 9, 0, 7);
-    struct trace *trace = draw_end();
     struct top_options options = { .by = TOP_CATEGORY };
-    struct top_answer answer = ask(trace, options);
+    struct top_answer answer = ask(drawn(), options);
     check_host(&answer, "cpu_op", 2, 40, 38);
     check_device(&answer, "cpu_op", 50, 50);
     check_host(&answer, "cuda_runtime", 1, 2, 2);
     check_device(&answer, "kernel*", 50, 50);
 
-    answer = ask(trace, (struct top_options){ .by = TOP_THREAD });
+    answer = ask(drawn(), (struct top_options){ .by = TOP_THREAD });
     assert_int_equal(answer.table->row_count, 1);
     check_host(&answer, "thread 100", 3, 40, 40);
     check_device(&answer, "thread 100", 50, 50);
 
-    answer = ask(trace, (struct top_options){ .by = TOP_STREAM });
+    answer = ask(drawn(), (struct top_options){ .by = TOP_STREAM });
     assert_int_equal(answer.table->row_count, 2);
     check_device(&answer, "GPU 0 stream 7*", 50, 50);
     check_device(&answer, "GPU 0 stream 9*", 7, 7);
 
-    answer = ask(trace, (struct top_options){ .by = TOP_DEVICE });
+    answer = ask(drawn(), (struct top_options){ .by = TOP_DEVICE });
     assert_int_equal(answer.table->row_count, 1);
     check_device(&answer, "GPU 0*", 57, 57);
 
-    answer = ask(trace, (struct top_options){ .by = TOP_KERNEL });
+    answer = ask(drawn(), (struct top_options){ .by = TOP_KERNEL });
     assert_int_equal(answer.table->row_count, 2);
     assert_false(has_row(&answer, "outer"));
     check_device(&answer, "gemm*", 50, 50);
@@ -635,13 +612,12 @@ TEST(torchs_arithmetic_agrees_with_exact_sums)
 /* torch's own rules are for torch's traces: elsewhere a recursion is two calls in the time of one. */
 TEST(other_producers_get_plain_nesting)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
-    trace_builder_current_file(draw_builder)->producer = PRODUCER_VIZTRACER;
+    drawn_file()->producer = PRODUCER_VIZTRACER;
     draw_host("FEE", "fib", 1, 0, 30);
     draw_host("FEE", "fib", 1, 5, 20);
     draw_host("FEE", "gloo:read", 1, 40, 10);
     draw_host("FEE", "inside", 1, 42, 3);
-    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
+    struct top_answer answer = ask(drawn(), (struct top_options){ 0 });
     check_host(&answer, "fib", 2, 30, 30);
     check_host(&answer, "gloo:read", 1, 10, 7);
     assert_int_equal(noticed(&answer, "async_guessed"), -1);
@@ -649,8 +625,8 @@ TEST(other_producers_get_plain_nesting)
 
 TEST(an_empty_trace_has_no_rows)
 {
-    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
-    struct top_answer answer = ask(draw_end(), (struct top_options){ .float_times = true });
+    draw_begin(drawn_wants);
+    struct top_answer answer = ask(drawn(), (struct top_options){ .float_times = true });
     assert_int_equal(answer.table->row_count, 0);
     assert_int_equal(footer(&answer, "self_cpu_time_total"), 0);
 }

@@ -23,7 +23,6 @@ static void check(const struct profile_cost *cost, int64_t calls, int64_t primit
  */
 TEST(calls_are_summed_up_by_caller)
 {
-    draw_begin(&(struct trace_wants){ 0 });
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 32);
     draw_host("user_annotation", "ProfilerStep#2", 1, 33, 17);
     draw_host("cpu_op", "a", 1, 2, 18);
@@ -32,8 +31,7 @@ TEST(calls_are_summed_up_by_caller)
     draw_host("cpu_op", "b", 1, 12, 2);
     draw_host("cpu_op", "a", 1, 24, 5);
     draw_host("cpu_op", "b", 1, 35, 3);
-    struct trace *trace = draw_end();
-    struct profile *profile = trace_profile(trace, selection_all(trace));
+    struct profile *profile = trace_profile(drawn(), selection_all(drawn()));
 
     function_id step = profile_find(profile, "~", PROFILE_NAME_LINE, "ProfilerStep*");
     function_id a = profile_find(profile, "~", PROFILE_NAME_LINE, "a"),
@@ -71,13 +69,11 @@ TEST(calls_are_summed_up_by_caller)
  */
 TEST(regions_of_no_stack_call_nobody)
 {
-    draw_begin(&(struct trace_wants){ 0 });
     draw_host("user_annotation", "wrap", 1, 0, 30);
     draw_host("user_annotation", "nccl:all_reduce", 1, 2, 26);
     draw_host("cpu_op", "mm", 1, 5, 10);
     draw_host("cpu_op", "<forward op>", 1, 40, 10);
-    struct trace *trace = draw_end();
-    struct profile *profile = trace_profile(trace, selection_all(trace));
+    struct profile *profile = trace_profile(drawn(), selection_all(drawn()));
     const struct profile_function *f = profile->functions;
     function_id wrap = profile_find(profile, "~", PROFILE_NAME_LINE, "wrap");
     function_id reduce = profile_find(profile, "~", PROFILE_NAME_LINE, "nccl:all_reduce");

@@ -6,15 +6,16 @@
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants = &transfers_wants;
+
 static struct result *result;
 static struct table *transfers, *stalls;
 
 static void answer_by(struct selection_query query, unsigned by)
 {
-    const struct selection *selection = scratch_selection(trace, query);
+    const struct selection *selection = scratch_selection(drawn(), query);
     result = scratch_result(result_open("tpa.transfers/1"));
-    ask_analysis(&analysis_transfers, trace, selection, by, result);
+    ask_analysis(&analysis_transfers, drawn(), selection, by, result);
     transfers = table_called(result, "transfers");
     stalls = table_called(result, "stalls");
 }
@@ -48,7 +49,6 @@ static size_t row_with(const struct table *table, const char *column, const char
  */
 static void draw(void)
 {
-    draw_begin(&transfers_wants);
     draw_host("python_function", "train.py(3): step", 1, 0, 100);
     draw_host("cpu_op", "aten::to", 1, 1, 19);
     draw_host("cpu_op", "aten::copy_", 1, 1, 18);
@@ -66,7 +66,6 @@ static void draw(void)
     draw_call("cudaLaunchKernel", 1, 54, 2, 5);
     draw_work("kernel", "gemm", 0, 7, 56, 22, 5);
     draw_call("cudaDeviceSynchronize", 1, 60, 20, 6);
-    trace = draw_end();
 }
 
 /* HtoD: 40 bytes in 10 ns are 4 GB/s. No kernel runs beside it. */
@@ -117,7 +116,6 @@ TEST(stalls_name_the_line)
  */
 TEST(a_stream_is_waited_for_alone)
 {
-    draw_begin(&transfers_wants);
     draw_call("cudaLaunchKernel", 1, 0, 1, 1);
     draw_call("cudaMemcpyAsync", 1, 2, 1, 2);
     draw_call("cudaStreamSynchronize", 1, 4, 36, 3);
@@ -127,7 +125,6 @@ TEST(a_stream_is_waited_for_alone)
     draw_call("cudaHostAlloc", 2, 10, 8, 4);
     draw_call("cudaMemcpy", 2, 25, 10, 5);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 9, 30, 4, 5);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 3);
     assert_string_equal(text_called(stalls, 0, "cause"), "wait for kernels");
@@ -149,7 +146,6 @@ TEST(a_stream_is_waited_for_alone)
  */
 TEST(waits_for_several_streams_below_python)
 {
-    draw_begin(&transfers_wants);
     draw_host("cpu_op", "MyFunction", 1, 0, 50);
     draw_host("python_function", "torch/cuda/__init__.py(9): synchronize", 1, 1, 49);
     draw_work("kernel", "gemm", 0, 8, 4, 26, DRAW_NO_CALL);
@@ -160,7 +156,6 @@ TEST(waits_for_several_streams_below_python)
     draw_work("cuda_sync", "Stream Sync", 0, 9, 2, 40, 3);
     draw_call("cudaHostAlloc", 1, 45, 4, 4);
     draw_call("cuMemHostAlloc", 1, 46, 2, 5);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 2);
     assert_row(stalls, 0, "operator=MyFunction, cause=wait for a copy");
@@ -170,11 +165,9 @@ TEST(waits_for_several_streams_below_python)
 /* One call copies from 10 on to the host, from 20 on to device 0, whose stream comes first in the file: it counts for the first. */
 TEST(a_call_that_copied_twice_counts_for_the_first_copy)
 {
-    draw_begin(&transfers_wants);
     draw_call("cudaMemcpy", 1, 0, 30, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 20, 5, 1);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 9, 10, 5, 1);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 1);
     assert_string_equal(text_called(stalls, 0, "transfer"), "DtoH pinned");
@@ -188,13 +181,11 @@ TEST(a_call_that_copied_twice_counts_for_the_first_copy)
  */
 TEST(a_wait_within_a_wait_does_not_count)
 {
-    draw_begin(&transfers_wants);
     draw_call("cuCtxSynchronize", 1, 11, 18, 2);
     draw_call("cudaDeviceSynchronize", 1, 10, 20, 1);
     draw_call("cuCtxSynchronize", 1, 10, 20, 3);
     draw_call("cudaStreamSynchronize", 1, 25, 15, 4);
     draw_call("cudaStreamSynchronize", 2, 12, 2, 5);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 2);
     size_t device = row_with(stalls, "call", "cudaDeviceSynchronize");
@@ -207,13 +198,11 @@ TEST(a_wait_within_a_wait_does_not_count)
 TEST(a_wait_without_work_is_empty)
 {
     for (int64_t start = 18; start <= 28; start += 10) {
-        draw_begin(&transfers_wants);
         draw_call("cudaLaunchKernel", 1, 0, 1, 1);
         draw_call("cudaDeviceSynchronize", 1, 10, 20, 2);
         draw_call("cudaLaunchKernel", 2, 15, 1, 3);
         draw_work("kernel", "k", 0, 7, 2, 8, 1);
         draw_work("kernel", "k", 0, 7, start, 4, 3);
-        trace = draw_end();
         answer((struct selection_query){ 0 });
         assert_int_equal(stalls->row_count, 1);
         assert_string_equal(text_called(stalls, 0, "cause"), "empty wait");
@@ -224,11 +213,9 @@ TEST(a_wait_without_work_is_empty)
 /* A copy that hides wholly under a kernel is not exposed; copies without a size have no bandwidth. */
 TEST(hidden_copies_and_missing_sizes)
 {
-    draw_begin(&transfers_wants);
     draw_work("kernel", "k", 0, 7, 0, 30, DRAW_NO_CALL);
     draw_work("gpu_memcpy", "Memcpy HtoD (Host -> Device)", 0, 9, 5, 10, DRAW_NO_CALL);
     draw_work("gpu_memcpy", "Memcpy HtoD (Host -> Device)", 0, 9, 20, 20, DRAW_NO_CALL);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_row(transfers, 0, "memory=unknown, exposed=10");
     assert_true(table_is_missing(transfers, 0, (size_t)table_find_column(transfers, "bandwidth", 9)));
@@ -269,7 +256,6 @@ TEST(names_of_copies_and_calls)
 TEST(what_the_device_waits_for_as_well_is_no_saving)
 {
     const int64_t us = 1000, ms = 1000000;
-    draw_begin(&transfers_wants);
     draw_call("cudaLaunchKernel", 1, 0, 5 * us, 1);
     draw_work("kernel", "first", 0, 7, 8 * us, 2 * us, 1);
     draw_call("cudaStreamWaitEvent", 1, 20 * us, us, 2);
@@ -278,7 +264,6 @@ TEST(what_the_device_waits_for_as_well_is_no_saving)
     draw_call("cudaMemcpy", 1, 40 * us, 53 * ms, 4);
     draw_work("kernel", "late", 0, 7, 50 * ms, 2 * ms, 3);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 7, 52 * ms, ms, 4);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 1);
     assert_int_equal(int_called(stalls, 0, "blocked"), 53 * ms);
@@ -290,7 +275,6 @@ TEST(what_the_device_waits_for_as_well_is_no_saving)
 TEST(a_short_wait_while_the_device_waits_is_no_saving)
 {
     const int64_t us = 1000;
-    draw_begin(&transfers_wants);
     draw_call("cudaLaunchKernel", 1, 0, 5 * us, 1);
     draw_work("kernel", "first", 0, 7, 8 * us, 2 * us, 1);
     draw_call("cudaStreamWaitEvent", 1, 20 * us, us, 2);
@@ -299,7 +283,6 @@ TEST(a_short_wait_while_the_device_waits_is_no_saving)
     draw_work("kernel", "late", 0, 7, 5000 * us, 20 * us, 3);
     draw_call("cudaLaunchKernel", 1, 5040 * us, 5 * us, 5);
     draw_work("kernel", "last", 0, 7, 5050 * us, us, 5);
-    trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 1);
     assert_int_equal(int_called(stalls, 0, "blocked"), 500 * us);
@@ -312,7 +295,6 @@ TEST(a_short_wait_while_the_device_waits_is_no_saving)
  */
 TEST(copies_may_be_grouped_by_stream_step_and_operator)
 {
-    draw_begin(&transfers_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
     for (int64_t i = 0; i < 2; i++) {
@@ -325,7 +307,6 @@ TEST(copies_may_be_grouped_by_stream_step_and_operator)
     }
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 200, 1, DRAW_NO_CALL);
     draw_arg(ARG_BYTES, 10);
-    trace = draw_end();
 
     answer_by((struct selection_query){ 0 }, BY(STREAM));
     assert_int_equal(transfers->row_count, 2);

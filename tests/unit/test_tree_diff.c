@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = WANT(CORRELATION) };
+
 /* Traces are written as text: an operator is "name[...]", an operation "name:duration", apart by blanks. */
 struct writing {
     const char *at;
@@ -51,9 +53,8 @@ static void write_nodes(struct writing *writing)
 static struct trace *trace_of(const char *text)
 {
     struct writing writing = { .at = text, .device = 100000 };
-    draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
     write_nodes(&writing);
-    return draw_end();
+    return drawn();
 }
 
 /* Both sides and what changed. */
@@ -448,14 +449,12 @@ TEST(deep_calls_are_no_trouble)
     struct work_tree *trees[2];
     struct names *names = names_open();
     for (int side = 0; side < 2; side++) {
-        draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
         for (int i = 0; i < DEPTH; i++)
             draw_host("cpu_op", i % 2 ? "a" : "b", 1, i, 3 * DEPTH - 2 * i);
         draw_host("cpu_op", side ? "x" : "y", 1, DEPTH, 1);
-        struct trace *trace = draw_end();
         struct tpa_error err = { 0 };
         trees[side] = work_tree_open(names);
-        assert_true(work_tree_add(trees[side], trace, &(struct work_tree_options){ 0 }, &err));
+        assert_true(work_tree_add(trees[side], drawn(), &(struct work_tree_options){ 0 }, &err));
         work_tree_finish(trees[side]);
     }
     struct tree_diff *diff = scratch(tree_diff_open(trees[0], trees[1], 0));

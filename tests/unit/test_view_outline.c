@@ -19,7 +19,7 @@ static struct trace *some_work(void)
     draw_event("kernel", "gemm", 0, 7, 100, 200);
     draw_event("kernel", "add", 0, 7, 150, 50);
     draw_event("gpu_memcpy", "Memcpy DtoH", 0, 7, 700, 100);
-    return draw_end();
+    return drawn();
 }
 
 /* What all of ROW has from FROM_NS to TO_NS, which lie on steps. */
@@ -81,8 +81,7 @@ static struct buffer picture_of_many(int64_t length_ns)
     for (int i = 0; i < 9000; i++)
         draw_event("kernel", "gemm", 0, 7, i % 100, 500 + i / 100);
     draw_event("kernel", "gemm", 0, 7, length_ns - 5, 5);
-    struct trace *trace = draw_end();
-    struct view_spans *spans = view_spans_open(trace, &(struct view_sides){ .count = 1 });
+    struct view_spans *spans = view_spans_open(drawn(), &(struct view_sides){ .count = 1 });
     struct buffer out = { 0 };
     view_tile(spans, &(struct view_stretch){ .to_ns = 10240, .pixels = 10, .lanes = &(uint64_t){ 2 } }, &out);
     view_spans_free(spans);
@@ -105,6 +104,5 @@ TEST(sums_are_exact_however_long_the_recording)
 TEST(without_anything_that_takes_time_there_is_none)
 {
     draw_begin(&(struct trace_wants){ .args = 0 });
-    struct trace *trace = draw_end();
-    assert_null(view_outline_open(trace, &(struct view_sides){ .count = 1 }));
+    assert_null(view_outline_open(drawn(), &(struct view_sides){ .count = 1 }));
 }

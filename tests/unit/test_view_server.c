@@ -56,9 +56,8 @@ static void serve(void)
 {
     const struct view_commands commands = { .sum = sum_for_ever };
     const struct view_sides sides = { .count = 1 };
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 0, 100);
-    struct view_answers *answers = view_answers_open(draw_end(), &sides, &commands);
+    struct view_answers *answers = view_answers_open(drawn(), &sides, &commands);
     struct tpa_error err = { 0 };
     signal(SIGTERM, stop);
     bool good = view_serve(

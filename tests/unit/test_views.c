@@ -4,6 +4,9 @@
 #include "analyze/views.h"
 #include <stdlib.h>
 
+static const struct trace_wants *drawn_wants =
+    &(const struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) };
+
 static void operator_(const char *name, int64_t start_ns, int64_t dur_ns, int64_t id)
 {
     draw_host("cpu_op", name, DRAW_PROCESS, start_ns, dur_ns);
@@ -29,7 +32,6 @@ static void launch(int64_t start_ns, const char *kernel, int64_t kernel_ns, int6
  */
 static struct trace *three_steps(void)
 {
-    draw_begin(&(struct trace_wants){ .args = views_wants.args });
     static const int64_t begin[] = { 0, 1000, 2000 }, length[] = { 100, 300, 200 };
     for (int64_t step = 0; step < 3; step++) {
         char name[32];
@@ -40,7 +42,7 @@ static struct trace *three_steps(void)
         launch(begin[step] + 14, "k", begin[step] + 20, 25, 10 * step + 2);
         operator_("f", begin[step] + 50, 10, 10 * step + 3);
     }
-    return draw_end();
+    return drawn();
 }
 
 static struct views *look(struct trace *trace)
@@ -95,12 +97,10 @@ TEST(a_flame_adds_up)
 
 TEST(without_steps_all_is_shown)
 {
-    draw_begin(&(struct trace_wants){ .args = views_wants.args });
     operator_("f", 500, 100, 1);
     launch(510, "a", 520, 30, 1);
     launch(530, "b", 540, 30, 2);
-    struct trace *trace = draw_end();
-    struct views *views = look(trace);
+    struct views *views = look(drawn());
     assert_int_equal(views->count, 1);
     assert_int_equal(frame_called(views->at[0], "a")->device_ns, 30);
     assert_int_equal(frame_called(views->at[0], "b")->device_ns, 30);
@@ -109,9 +109,8 @@ TEST(without_steps_all_is_shown)
 
 TEST(an_empty_trace_has_no_views)
 {
-    draw_begin(&(struct trace_wants){ .args = views_wants.args });
-    struct trace *trace = draw_end();
-    struct views *views = look(trace);
+    draw_begin(drawn_wants);
+    struct views *views = look(drawn());
     assert_int_equal(views->count, 0);
     views_free(views);
 }

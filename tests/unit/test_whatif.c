@@ -4,7 +4,7 @@
 #include "whatif/replay.h"
 #include "tests/unit/drawn.h"
 
-static const struct trace_wants wants = { .args = EDIT_WANTS };
+static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = EDIT_WANTS };
 
 enum { MS = 1000000 };
 
@@ -55,10 +55,9 @@ static void draw_step(int64_t step)
 
 static struct trace *draw_steps(void)
 {
-    draw_begin(&wants);
     draw_step(0);
     draw_step(1);
-    return draw_end();
+    return drawn();
 }
 
 /*
@@ -104,16 +103,14 @@ TEST(a_step_takes_from_begin_to_begin)
  */
 TEST(a_single_step_takes_no_less_than_its_devices)
 {
-    draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100 * MS);
     draw_host("cpu_op", "forward", 1, 0, 100 * MS);
     draw_call("cudaLaunchKernel", 1, 10 * MS, 1 * MS, 1);
     draw_work("kernel", "gemm", 0, 7, 12 * MS, 30 * MS, 1);
     draw_call("cudaLaunchKernel", 1, 50 * MS, 1 * MS, 2);
     draw_work("kernel", "gemm", 0, 7, 52 * MS, 30 * MS, 2);
-    struct trace *trace = draw_end();
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "forward", .factor = 0.1 };
-    assert_int_equal(then_with(trace, faster, false), 60 * MS);
+    assert_int_equal(then_with(drawn(), faster, false), 60 * MS);
 }
 
 /*
@@ -128,7 +125,6 @@ TEST(a_single_step_takes_no_less_than_its_devices)
 TEST(a_wait_for_what_came_before_is_of_no_step)
 {
     enum { US = 1000 };
-    draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 1000 * US);
     draw_call("cudaDeviceSynchronize", 1, 0, 400 * US, 1);
     draw_work("kernel", "gemm before", 0, 7, 0, 400 * US, 100);
@@ -136,13 +132,12 @@ TEST(a_wait_for_what_came_before_is_of_no_step)
         draw_call("cudaLaunchKernel", 1, (450 + 50 * i) * US, 10 * US, i + 2);
         draw_work("kernel", "gemm", 0, 7, (462 + 70 * i) * US, 70 * US, i + 2);
     }
-    struct trace *trace = draw_end();
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "^gemm$", .factor = 1 };
-    assert_int_equal(then_with(trace, faster, false), 762 * US);
+    assert_int_equal(then_with(drawn(), faster, false), 762 * US);
     faster.factor = 0.875;
-    assert_int_equal(then_with(trace, faster, false), 674500);
+    assert_int_equal(then_with(drawn(), faster, false), 674500);
     faster.factor = 0;
-    assert_int_equal(then_with(trace, faster, false), 620 * US);
+    assert_int_equal(then_with(drawn(), faster, false), 620 * US);
 }
 
 /*
@@ -151,15 +146,13 @@ TEST(a_wait_for_what_came_before_is_of_no_step)
  */
 TEST(what_comes_before_a_recording_gains_nothing)
 {
-    draw_begin(&wants);
     draw_host("user_annotation", "outer", 1, 0, 100 * MS);
     draw_host("cpu_op", "first", 1, 20 * MS, 40 * MS);
     draw_host("cpu_op", "second", 1, 80 * MS, 20 * MS);
-    struct trace *trace = draw_end();
     struct tpa_error err = { 0 };
     struct edit edit;
     assert_true(edit_parse_scale("annotation:outer=0.2", &edit, &err));
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, true, &err));
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &edit, 1, true, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 80 * MS);
     assert_int_equal(whatif->steps->then_ns, 16 * MS);
@@ -170,7 +163,6 @@ TEST(what_comes_before_a_recording_gains_nothing)
 /* In ms: the host takes 10 for a step and its device 20; nothing waits for anything but at the end. The job takes 20 a step. */
 TEST(devices_that_fall_behind_are_the_step)
 {
-    draw_begin(&wants);
     for (int64_t step = 0; step < 4; step++) {
         static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
                                              "ProfilerStep#3" };
@@ -180,12 +172,11 @@ TEST(devices_that_fall_behind_are_the_step)
         draw_work("kernel", "gemm", 0, 7, 2 * MS + 20 * MS * step, 20 * MS, step + 1);
     }
     draw_call("cudaDeviceSynchronize", 1, 40 * MS, 43 * MS, 9);
-    struct trace *trace = draw_end();
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, false), 20 * MS);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, false), 20 * MS);
     struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
-    assert_int_equal(then_with(trace, half, false), 10 * MS);
+    assert_int_equal(then_with(drawn(), half, false), 10 * MS);
     half.factor = 0.75;
-    assert_int_equal(then_with(trace, half, false), 15 * MS);
+    assert_int_equal(then_with(drawn(), half, false), 15 * MS);
 }
 
 /*
@@ -196,7 +187,6 @@ TEST(an_uneven_host_keeps_its_own_time)
 {
     static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
                                          "ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5" };
-    draw_begin(&wants);
     for (int64_t step = 0; step < 6; step++) {
         int64_t at = (step / 2 * 40 + step % 2 * 5) * MS;
         draw_host("user_annotation", names[step], 1, at, 5 * MS);
@@ -204,11 +194,10 @@ TEST(an_uneven_host_keeps_its_own_time)
         draw_call("cudaLaunchKernel", 1, at + 1 * MS, 1 * MS, step + 1);
         draw_work("kernel", "gemm", 0, 7, (2 + 20 * step) * MS, 20 * MS, step + 1);
     }
-    struct trace *trace = draw_end();
     struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
     half.pattern_len = strlen(half.pattern);
     struct tpa_error err = { 0 };
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &half, 1, false, &err));
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &half, 1, false, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 20 * MS);
     assert_int_equal(whatif->steps->then_ns, 20 * MS);
@@ -221,7 +210,6 @@ TEST(an_uneven_host_keeps_its_own_time)
  */
 TEST(a_launch_waits_for_room_in_the_queue)
 {
-    draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 950000);
     draw_host("user_annotation", "ProfilerStep#1", 1, 950000, 257000);
     draw_host("user_annotation", "ProfilerStep#2", 1, 1207000, 1000);
@@ -231,10 +219,9 @@ TEST(a_launch_waits_for_room_in_the_queue)
         draw_work("kernel", "gemm", 0, 7, 5000 + 100000 * i, 100000, i + 1);
     }
     draw_host("cpu_op", "next", 1, 1207000, 1000);
-    struct trace *trace = draw_end();
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
     /* The host takes 950 for the first step and 3 for the second; of two the median is the mean. */
-    assert_int_equal(then_with(trace, faster, false), (950000 + 3000) / 2);
+    assert_int_equal(then_with(drawn(), faster, false), (950000 + 3000) / 2);
 }
 
 /*
@@ -243,33 +230,29 @@ TEST(a_launch_waits_for_room_in_the_queue)
  */
 TEST(a_recorded_wait_for_room_is_one)
 {
-    draw_begin(&wants);
     for (int64_t i = 0; i < 3; i++) {
         draw_call("cudaLaunchKernel", 1, 5000 * i, i < 2 ? 5000 : 105000, i + 1);
         draw_work("kernel", "gemm", 0, 7, 10000 + 100000 * i, 100000, i + 1);
     }
     draw_host("overhead", "Command Buffer Full", 1, 12000, 101000);
     draw_host("cpu_op", "next", 1, 115000, 885000);
-    struct trace *trace = draw_end();
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
-    assert_int_equal(then_with(trace, faster, true), 910000);
+    assert_int_equal(then_with(drawn(), faster, true), 910000);
 }
 
 /* Three kernels of a day each may take a thousand times as long, 8 years, but not a million times. */
 TEST(what_is_scaled_fits_into_64_bits)
 {
     const int64_t day_ns = 86400 * INT64_C(1000000000);
-    draw_begin(&wants);
     for (int64_t i = 0; i < 3; i++) {
         draw_call("cudaLaunchKernel", 1, 10000 * i, 5000, i + 1);
         draw_work("kernel", "gemm", 0, 7, 10000 + day_ns * i, day_ns, i + 1);
     }
-    struct trace *trace = draw_end();
-    assert_int_equal(then_scaled(trace, "kernel:gemm=100000%"), 3000 * day_ns + 10000);
+    assert_int_equal(then_scaled(drawn(), "kernel:gemm=100000%"), 3000 * day_ns + 10000);
     struct edit longer;
     struct tpa_error err = { 0 };
     assert_true(edit_parse_scale("kernel:gemm=1000000%", &longer, &err));
-    assert_null(whatif_open(replay_graph_of(trace), &longer, 1, true, &err));
+    assert_null(whatif_open(replay_graph_of(drawn()), &longer, 1, true, &err));
     assert_string_equal(err.message, "what is scaled would take 82.1 years, expected at most 73");
 }
 
@@ -279,15 +262,13 @@ TEST(what_is_scaled_fits_into_64_bits)
  */
 TEST(pages_of_managed_memory_are_not_the_end)
 {
-    draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
     draw_work("kernel", "gemm", 0, 7, 10000, 100000, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 50000, 2000, 77);
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 100000, 2000, 78);
     draw_call("cudaDeviceSynchronize", 1, 20000, 95000, 2);
-    struct trace *trace = draw_end();
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
-    assert_int_equal(then_with(trace, faster, true), 65000);
+    assert_int_equal(then_with(drawn(), faster, true), 65000);
 }
 
 /*
@@ -297,15 +278,13 @@ TEST(pages_of_managed_memory_are_not_the_end)
 TEST(a_graph_leaves_what_the_host_does_with_pages)
 {
     for (int touches = 0; touches < 2; touches++) {
-        draw_begin(&wants);
         for (int64_t n = 0; n < 2; n++) {
             draw_call("cudaLaunchKernel", 1, 500000 * n, 10000, n + 1);
             draw_work("kernel", "gemm", 0, 7, 500000 * n + 12000, 10000, n + 1);
         }
         if (touches)
             draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 200000, 10000, DRAW_NO_CALL);
-        struct trace *trace = draw_end();
-        int64_t then_ns = then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
+        int64_t then_ns = then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
         if (touches)
             assert_in_range(then_ns, 490000, 522000);
         else
@@ -316,14 +295,12 @@ TEST(a_graph_leaves_what_the_host_does_with_pages)
 /* In us: cudaMalloc takes 100, cudaFree before a launch 50, and cudaFree behind all else 200, which steps would not do. 500 less 150. */
 TEST(what_a_program_frees_at_its_end_is_no_saving)
 {
-    draw_begin(&wants);
     draw_call("cudaMalloc", 1, 0, 100000, 1);
     draw_call("cudaFree", 1, 100000, 50000, 2);
     draw_call("cudaLaunchKernel", 1, 150000, 150000, 3);
     draw_work("kernel", "gemm", 0, 7, 290000, 10000, 3);
     draw_call("cudaFree", 1, 300000, 200000, 4);
-    struct trace *trace = draw_end();
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, true), 350000);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, true), 350000);
 }
 
 TEST(gains_of_edits_do_not_add_up)
@@ -363,7 +340,6 @@ static size_t moments_in_order(const struct replay_graph *graph)
 static struct trace *draw_many_steps(int64_t count)
 {
     char name[32];
-    draw_begin(&wants);
     for (int64_t step = 0; step < count; step++) {
         int64_t at = 20 * MS * step, longer = step * step % 11 * 10000;
         snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
@@ -377,7 +353,7 @@ static struct trace *draw_many_steps(int64_t count)
         }
         draw_call("cudaDeviceSynchronize", 1, at + 6 * MS, MS, 100 * step + 99);
     }
-    return draw_end();
+    return drawn();
 }
 
 /* Of so many steps that rounds leave out most, a graph of the moments of the rounds prices edits as the whole graph does. */
@@ -415,14 +391,12 @@ TEST(the_graph_of_the_rounds_prices_as_the_whole_does)
 TEST(a_wait_goes_with_the_wait_in_it)
 {
     for (int over = 0; over < 2; over++) {
-        draw_begin(&wants);
         draw_call("hipLaunchKernel", 1, 0, 5, 1);
         draw_work("kernel", "gemm", 0, 7, 10, over ? 5 : 40, 1);
         draw_call("hipStreamSynchronize", 1, 20, 40, 2);
         draw_call("hsa_signal_wait_scacquire", 1, 25, 30, 3);
         draw_host("cpu_op", "next", 1, 60, 100);
-        struct trace *trace = draw_end();
-        assert_int_equal(then_with(trace,
+        assert_int_equal(then_with(drawn(),
                                    (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "^hipStreamSynchronize$" },
                                    true),
                          120);
@@ -439,7 +413,6 @@ TEST(a_wait_goes_with_the_wait_in_it)
  */
 TEST(a_kernel_waits_for_the_end_of_a_late_launch)
 {
-    draw_begin(&wants);
     for (int64_t i = 0; i < 5; i++) {
         draw_call("cudaLaunchKernel", 1, -100000 + 20000 * i, 5000, 10 + i);
         draw_work("kernel", "a", 0, 7, -90000 + 20000 * i, 5000, 10 + i);
@@ -449,8 +422,7 @@ TEST(a_kernel_waits_for_the_end_of_a_late_launch)
     draw_call("cudaLaunchKernel", 1, 20000, 1000000, 2);
     draw_work("kernel", "b", 0, 7, 1025000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 1025000, 20000, 3);
-    struct trace *trace = draw_end();
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 150000);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 150000);
 }
 
 /*
@@ -459,22 +431,19 @@ TEST(a_kernel_waits_for_the_end_of_a_late_launch)
  */
 TEST(a_graph_launches_all_at_once)
 {
-    draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
     draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
     draw_host("cpu_op", "slow", 1, 5000, 95000);
     draw_call("cudaLaunchKernel", 1, 100000, 5000, 2);
     draw_work("kernel", "b", 0, 7, 110000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
-    struct trace *trace = draw_end();
     /* Launched at 0, b is ready 10 us later as it was recorded, and a microsecond after a is over, at 21: 21-31, then 5. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 36000);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 36000);
 }
 
 /* The same, but from 20 to 90 us a graph is captured, which the next step would not do again: that stays. */
 TEST(the_capture_of_a_graph_is_no_launching)
 {
-    draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
     draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
     draw_host("cpu_op", "slow", 1, 5000, 95000);
@@ -484,9 +453,8 @@ TEST(the_capture_of_a_graph_is_no_launching)
     draw_call("cudaLaunchKernel", 1, 100000, 5000, 2);
     draw_work("kernel", "b", 0, 7, 110000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
-    struct trace *trace = draw_end();
     /* Launched at 70, b is ready 10 us later: 80-90, then 5. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 95000);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 95000);
 }
 
 /*
@@ -497,14 +465,12 @@ TEST(the_capture_of_a_graph_is_no_launching)
 TEST(a_graph_keeps_what_was_queued_for_no_known_reason)
 {
     for (int queued = 0; queued < 2; queued++) {
-        draw_begin(&wants);
         draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
         draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
         draw_host("cpu_op", "slow", 1, 5000, 95000);
         draw_call("cudaLaunchKernel", 1, 100000, queued ? 5000 : 490000, 2);
         draw_work("kernel", "b", 0, 7, 600000, 10000, 2);
-        struct trace *trace = draw_end();
-        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
+        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
                          queued ? 525000 : 510000);
     }
 }
@@ -528,16 +494,14 @@ static void draw_device_step(const char *name, int64_t at, int correlation)
 TEST(a_step_of_the_devices_begins_with_its_work)
 {
     for (int two = 0; two < 2; two++) {
-        draw_begin(&wants);
         draw_host("cpu_op", "python", 1, 0, 1000);
         draw_device_step("device [step 0]", 0, 1);
         if (two)
             draw_device_step("device [step 1]", 100, 3);
         draw_host("cpu_op", "python", 1, 900000, 1000);
-        struct trace *trace = draw_end();
-        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, false),
+        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, false),
                          two ? 40000 : 21000);
-        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, false),
+        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, false),
                          two ? 100000 : 65000);
     }
 }
@@ -548,23 +512,21 @@ TEST(a_step_of_the_devices_begins_with_its_work)
  */
 TEST(a_mark_of_devices_moves_with_its_work)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "python", 1, 0, 1000);
     draw_device_step("device [step 0]", 0, 1);
     draw_work("gpu_user_annotation", "shadow", 0, 7, 69000, 12000, 99);
-    struct trace *trace = draw_end();
-    const struct replay_graph *graph = replay_graph_of(trace);
+    const struct replay_graph *graph = replay_graph_of(drawn());
     struct tpa_error err = { 0 };
     struct edit as_graph = { .kind = EDIT_CUDA_GRAPH };
     struct replay *replay = whatif_replay(graph, &as_graph, 1, &err);
     assert_non_null(replay);
     struct moved *moved = scratch(moved_open(replay));
-    for (event_id e = 0; e < trace->event_count; e++) {
+    for (event_id e = 0; e < drawn()->event_count; e++) {
         struct moved_times times = moved_times_of(moved, e);
-        if (strcmp(trace_name(trace, e), "device [step 0]") == 0) {
+        if (strcmp(trace_name(drawn(), e), "device [step 0]") == 0) {
             assert_int_equal(times.start_ns, 15000);
             assert_int_equal(times.end_ns, 36000);
-        } else if (strcmp(trace_name(trace, e), "shadow") == 0) {
+        } else if (strcmp(trace_name(drawn(), e), "shadow") == 0) {
             assert_int_equal(times.start_ns, 25000);
             assert_int_equal(times.end_ns, 37000);
         }
@@ -580,7 +542,6 @@ TEST(a_path_finds_what_began_long_before_its_step)
 {
     static const int64_t lengths[] = { 130, 70, 120, 80, 110, 90, 100 };
     enum { STEPS = sizeof lengths / sizeof *lengths, KERNELS = 40, LONG = 9999 };
-    draw_begin(&wants);
     int64_t at = 0;
     for (int step = 0; step < STEPS; step++) {
         char name[24];
@@ -600,10 +561,9 @@ TEST(a_path_finds_what_began_long_before_its_step)
     }
     draw_call("cudaDeviceSynchronize", 1, 610000, 85000, LONG + 1);
     draw_host("user_annotation", "ProfilerStep#7", 1, at * 1000, 300000);
-    struct trace *trace = draw_end();
     struct tpa_error err = { 0 };
     struct edit nothing = { .kind = EDIT_NO_ALLOC };
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &nothing, 1, false, &err));
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &nothing, 1, false, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->now_parts_ns[PART_KERNEL], 90000);
     assert_int_equal(whatif->now_parts_ns[PART_OPERATOR], 5000);
@@ -614,14 +574,12 @@ TEST(a_path_finds_what_began_long_before_its_step)
 TEST(a_step_may_be_as_long_as_time)
 {
     const int64_t far_ns = INT64_C(2200000000000000000), long_ns = INT64_C(1000000000000000000);
-    draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, -far_ns, long_ns);
     draw_host("cpu_op", "op", 1, -far_ns, long_ns);
     draw_host("user_annotation", "ProfilerStep#1", 1, far_ns, 1000);
     draw_host("cpu_op", "op", 1, far_ns, 1000);
-    struct trace *trace = draw_end();
     struct edit half = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "op", .factor = 0.5 };
-    assert_int_equal(then_with(trace, half, false), 2 * far_ns - long_ns / 2);
+    assert_int_equal(then_with(drawn(), half, false), 2 * far_ns - long_ns / 2);
 }
 
 /*
@@ -631,7 +589,6 @@ TEST(a_step_may_be_as_long_as_time)
 TEST(a_first_use_shortens_one_step)
 {
     for (int64_t first = 0; first < 2; first++) {
-        draw_begin(&wants);
         for (int64_t step = 0, at = 0; step < 6; step++) {
             int64_t extra = step == 2 * first ? 30 : 0;
             const char *kernel = first && step < 2 ? "other" : "gemm";
@@ -644,8 +601,7 @@ TEST(a_first_use_shortens_one_step)
             draw_call("cudaStreamSynchronize", 1, (at + extra + 2) * MS, 7500000, 2 * step + 2);
             at += 10 + extra;
         }
-        struct trace *trace = draw_end();
-        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, false), 10 * MS);
+        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, false), 10 * MS);
     }
 }
 
@@ -655,7 +611,6 @@ TEST(a_first_use_shortens_one_step)
  */
 TEST(kinds_of_steps_share_the_devices)
 {
-    draw_begin(&wants);
     for (int64_t step = 0, at = 0; step < 6; step++) {
         bool is_long = step % 2 == 0;
         int64_t all = is_long ? 35 : 8, wait_at = is_long ? 10 : 3;
@@ -668,9 +623,8 @@ TEST(kinds_of_steps_share_the_devices)
         draw_call("cudaStreamSynchronize", 1, (at + wait_at) * MS, (is_long ? 23 : 3) * MS, 2 * step + 2);
         at += all;
     }
-    struct trace *trace = draw_end();
     struct edit edit = { .kind = EDIT_NO_SYNC, .pattern = "." };
-    assert_int_equal(then_with(trace, edit, false), 16500000);
+    assert_int_equal(then_with(drawn(), edit, false), 16500000);
 }
 
 /*
@@ -679,7 +633,6 @@ TEST(kinds_of_steps_share_the_devices)
  */
 TEST(devices_that_keep_up_are_not_the_step)
 {
-    draw_begin(&wants);
     for (int64_t step = 0; step < 6; step++) {
         int64_t at = 100000 * step, late = step % 2 * 10000;
         char name[24];
@@ -689,9 +642,8 @@ TEST(devices_that_keep_up_are_not_the_step)
         draw_call("cudaLaunchKernel", 1, at + 50000 + late, 1000, step + 1);
         draw_work("kernel", "k", 0, 7, at + 55000 + late, 40000 - late, step + 1);
     }
-    struct trace *trace = draw_end();
     struct edit gone = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "k", .factor = 0 };
-    assert_int_equal(then_with(trace, gone, false), 100000);
+    assert_int_equal(then_with(drawn(), gone, false), 100000);
 }
 
 /*
@@ -701,7 +653,6 @@ TEST(devices_that_keep_up_are_not_the_step)
 TEST(first_uses_do_not_count_as_usual)
 {
     static const char *const kernels[] = { "a", "b", "c", "d" };
-    draw_begin(&wants);
     int64_t at = 0, correlation = 1;
     for (int k = 0; k < 4; k++) {
         for (int again = 0; again < 2; again++, correlation++) {
@@ -712,8 +663,7 @@ TEST(first_uses_do_not_count_as_usual)
         }
     }
     draw_host("cpu_op", "last", 1, at, 100000);
-    struct trace *trace = draw_end();
-    assert_in_range(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 339990,
+    assert_in_range(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 339990,
                     340000); /* factors are of 24 bits */
 }
 
@@ -723,12 +673,10 @@ TEST(first_uses_do_not_count_as_usual)
  */
 TEST(each_module_that_is_loaded_is_first_used)
 {
-    draw_begin(&wants);
     draw_call("hipModuleLoadData", 1, 0, 4000000, 1);
     draw_call("hipModuleLoadData", 1, 4020000, 30000000, 2);
     draw_host("cpu_op", "last", 1, 34040000, 100000);
-    struct trace *trace = draw_end();
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 140000);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 140000);
 }
 
 /*
@@ -738,7 +686,6 @@ TEST(each_module_that_is_loaded_is_first_used)
 TEST(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded)
 {
     for (int recorded = 0; recorded < 2; recorded++) {
-        draw_begin(&wants);
         draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
         draw_work("kernel", "a", 0, 7, 50000, 100000, 1);
         draw_host("cpu_op", "slow", 1, 5000, 95000);
@@ -746,8 +693,7 @@ TEST(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded)
             draw_call("cudaStreamWaitEvent", 2, 0, 1000, 9);
         draw_call("cudaLaunchKernel", 1, 101000, 5000, 2);
         draw_work("kernel", "b", 0, 20, 151000, 100000, 2);
-        struct trace *trace = draw_end();
-        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
+        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
                          recorded ? 150000 : 251000);
     }
 }
@@ -755,7 +701,6 @@ TEST(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded)
 /* A graph cannot hold what communicates everywhere: an operator of 100 us around a collective stays, another is gone. */
 static int64_t then_as_graphs_around(const char *operator, const char * kernel)
 {
-    draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 10000, 1);
     draw_work("kernel", "gemm", 0, 7, 10000, 10000, 1);
     draw_host("cpu_op", operator, 1, 100000, 100000);
@@ -763,8 +708,7 @@ static int64_t then_as_graphs_around(const char *operator, const char * kernel)
     draw_work("kernel", kernel, 0, 20, 170000, 20000, 2);
     draw_call("cudaLaunchKernel", 1, 300000, 10000, 3);
     draw_work("kernel", "gemm", 0, 7, 320000, 10000, 3);
-    struct trace *trace = draw_end();
-    int64_t then_ns = then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
+    int64_t then_ns = then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
     return then_ns;
 }
 
@@ -780,34 +724,30 @@ TEST(graphs_lie_between_collectives)
 /* A blocking upload of 500 us, of which 490 are the call's: its work follows at once all the same. */
 TEST(a_pinned_upload_frees_the_host_and_not_the_device)
 {
-    draw_begin(&wants);
     draw_call("cudaMemcpyAsync", 1, 0, 500000, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 20000, 470000, 1);
     draw_host("cpu_op", "next", 1, 500000, 100000);
     draw_call("cudaLaunchKernel", 1, 550000, 5000, 2);
     draw_work("kernel", "gemm", 0, 7, 560000, 10000, 2);
-    struct trace *trace = draw_end();
     /*
      * The call takes 10 us, the operator 10-110, its launch at 60. The kernel is ready at 490, when the copy is over (its launch
      * bound it with a lag of 10, 60 + 10): 490-500.
      */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_PINNED_COPIES }, true), 500000);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_PINNED_COPIES }, true), 500000);
 }
 
 /* Copies of 2 MiB whose calls return at once: 1 ms from pageable memory, 0.1 ms from pinned memory. */
 TEST(a_pinned_upload_counts_where_only_the_copy_gets_shorter)
 {
-    draw_begin(&wants);
     draw_call("cudaMemcpyAsync", 1, 0, 5000, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 10000, MS, 1);
     draw_arg(ARG_BYTES, 2 << 20);
     draw_call("cudaMemcpyAsync", 1, 10000, 5000, 2);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 10000 + MS, MS / 10, 2);
     draw_arg(ARG_BYTES, 2 << 20);
-    struct trace *trace = draw_end();
     struct edit edit = { .kind = EDIT_PINNED_COPIES };
     struct whatif *whatif =
-        scratch(whatif_open(replay_graph_of(trace), &edit, 1, true, &(struct tpa_error){ 0 }));
+        scratch(whatif_open(replay_graph_of(drawn()), &edit, 1, true, &(struct tpa_error){ 0 }));
     assert_non_null(whatif);
     assert_int_equal(whatif->gains[0].effect.count, 1);
     assert_int_equal(whatif->gains[0].effect.time_ns, MS);
@@ -821,7 +761,6 @@ TEST(a_pinned_upload_counts_where_only_the_copy_gets_shorter)
 TEST(launches_wait_for_work_from_before_the_recording)
 {
     enum { US = 1000, AHEAD = 1000, LAUNCHES = 50, STEPS = 20 };
-    draw_begin(&wants);
     for (int64_t k = 0; k < AHEAD + STEPS * LAUNCHES; k++)
         draw_work("kernel", "gemm", 0, 7, k * 100 * US, 100 * US, 1 + k);
     for (int64_t step = 0; step < STEPS; step++) {
@@ -831,11 +770,10 @@ TEST(launches_wait_for_work_from_before_the_recording)
         for (int64_t k = step * LAUNCHES; k < (step + 1) * LAUNCHES; k++)
             draw_call("cudaLaunchKernel", 1, k * 100 * US, 100 * US, 1 + AHEAD + k);
     }
-    struct trace *trace = draw_end();
     struct edit edit;
     struct tpa_error err = { 0 };
     assert_true(edit_parse_scale("kernel:gemm=0.5", &edit, &err));
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &edit, 1, false, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 5 * MS);
     assert_in_range(whatif->steps->then_ns, 5 * MS / 2, 5 * MS / 2 + 50 * US);
@@ -844,7 +782,6 @@ TEST(launches_wait_for_work_from_before_the_recording)
 
 TEST(allocation_and_first_use_are_of_calls)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "aten::empty", 1, 0, 400000);
     draw_call("cudaMalloc", 1, 100000, 200000, 1);
     for (int64_t k = 0; k < 5; k++) {
@@ -852,11 +789,10 @@ TEST(allocation_and_first_use_are_of_calls)
         draw_call("cudaLaunchKernel", 1, 400000 + k * 1000000, k ? 5000 : 300000, 10 + k);
         draw_work("kernel", "gemm", 0, 7, 800000 + k * 1000000, 1000, 10 + k);
     }
-    struct trace *trace = draw_end();
     /* The last kernel ends at 4,801,000. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, true), 4601000);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, true), 4601000);
     /* 295 us of the first launch, and the single cudaMalloc of 200 us, which counts as setting up. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 4306000);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 4306000);
 }
 
 /*
@@ -869,9 +805,7 @@ TEST(slow_operators_reach_a_share_of_the_peak)
     static const int64_t then_ns[][3] = { { 29852, 119000, 119000 }, { 24000, 24000, 119000 } };
     static const double factors[] = { 0.2, 0.02, 1e-6 };
     for (int round = 0; round < 2; round++) {
-        draw_begin(&wants);
-        *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
-            (struct trace_device){ .name = "NVIDIA H100 80GB HBM3" };
+        *VEC_PUSH(&drawn_file()->devices) = (struct trace_device){ .name = "NVIDIA H100 80GB HBM3" };
         draw_host("cpu_op", "aten::mm", 1, 5000, 12000);
         draw_text(ARG_INPUT_DIMS, dims[round]);
         draw_text(ARG_INPUT_TYPES, "[\"c10::BFloat16\",\"c10::BFloat16\"]");
@@ -879,10 +813,9 @@ TEST(slow_operators_reach_a_share_of_the_peak)
         draw_call("cudaLaunchKernel", 1, 1000, 1000, 20);
         draw_work("kernel", "other", 0, 7, 3000, 5000, 20);
         draw_work("kernel", "gemm", 0, 7, 20000, 100000, 10);
-        struct trace *trace = draw_end();
         for (size_t i = 0; i < 3; i++)
             assert_int_equal(
-                then_with(trace, (struct edit){ .kind = EDIT_AT_PEAK, .factor = factors[i] }, true),
+                then_with(drawn(), (struct edit){ .kind = EDIT_AT_PEAK, .factor = factors[i] }, true),
                 then_ns[round][i]);
     }
 }
@@ -892,11 +825,10 @@ TEST(slow_operators_reach_a_share_of_the_peak)
  */
 static struct trace *draw_ranks(void)
 {
-    draw_begin(&wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         if (rank)
             draw_file("rank1.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
         draw_call("cudaLaunchKernel", 1, rank ? 70000 : 20000, 5000, 1);
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80000 : 30000,
@@ -910,7 +842,7 @@ static struct trace *draw_ranks(void)
         draw_arg(ARG_SEQ_IN_GROUP, 3);
         draw_call("cudaDeviceSynchronize", 1, rank ? 90000 : 40000, rank ? 35000 : 85000, 2);
     }
-    return draw_end();
+    return drawn();
 }
 
 TEST(communication_can_be_hidden_or_of_another_bandwidth)
@@ -948,11 +880,10 @@ static void draw_reduce_of(int64_t ranks, int64_t number, int64_t start_ns, int6
  */
 static struct trace *draw_two_of(int64_t ranks, bool linked)
 {
-    draw_begin(&wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         if (rank)
             draw_file("rank1.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
         draw_host("cpu_op", "wait", 1, rank ? 90000 : 40000, rank ? 35000 : 85000);
         draw_host("cpu_op", "rest", 1, 130000, linked ? 25000 : 125000);
@@ -965,7 +896,7 @@ static struct trace *draw_two_of(int64_t ranks, bool linked)
         draw_reduce_of(ranks, 3, rank ? 80000 : 30000, 120000, linked ? 1 : DRAW_NO_CALL);
         draw_reduce_of(ranks, 4, 140000, 150000, linked ? 3 : DRAW_NO_CALL);
     }
-    return draw_end();
+    return drawn();
 }
 
 TEST(a_rank_in_time_gains_nothing_where_all_wait_for_one_that_was_not_recorded)
@@ -1008,11 +939,10 @@ TEST(a_slow_rank_can_be_as_fast_as_the_median)
  */
 static struct trace *draw_ranks_on_host(bool busy)
 {
-    draw_begin(&wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         if (rank)
             draw_file("rank1.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         draw_host("cpu_op", "forward", 1, 0, 20 * MS);
         if (rank)
             draw_host("cpu_op", "late", 1, 20 * MS, 40 * MS);
@@ -1023,7 +953,7 @@ static struct trace *draw_ranks_on_host(bool busy)
             draw_host("cpu_op", "backward", 1, 21 * MS, 60 * MS);
         draw_host("cpu_op", "next", 1, 83 * MS, 10 * MS);
     }
-    return draw_end();
+    return drawn();
 }
 
 TEST(ranks_wait_for_one_another_on_the_host_too)
@@ -1051,11 +981,10 @@ TEST(ranks_wait_for_one_another_on_the_host_too)
  */
 TEST(a_job_is_as_fast_as_its_slowest_rank)
 {
-    draw_begin(&wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         if (rank)
             draw_file("rank1.json");
-        trace_builder_current_file(draw_builder)->rank = rank;
+        drawn_file()->rank = rank;
         for (int64_t step = 0; step < 3; step++) {
             static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2" };
             int64_t at = 100 * MS * step, work = rank ? 80 * MS : 30 * MS;
@@ -1066,11 +995,10 @@ TEST(a_job_is_as_fast_as_its_slowest_rank)
             draw_host("cpu_op", "rest", 1, at + 99 * MS, 1 * MS);
         }
     }
-    struct trace *trace = draw_end();
     /* Without waiting for one another, rank 0 would take 32 and rank 1 82: no job trains with one of two ranks. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, false), 82 * MS);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_OVERLAP_COMM }, false), 82 * MS);
     /* Rank 1 takes 32/82 of its 80, and 1 or so for each of the others. */
-    assert_in_range(then_with(trace, (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, false), 48 * MS,
+    assert_in_range(then_with(drawn(), (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, false), 48 * MS,
                     51 * MS);
 }
 
@@ -1082,17 +1010,15 @@ TEST(a_job_is_as_fast_as_its_slowest_rank)
  */
 TEST(a_thread_is_waited_for)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "a", 1, 0, 20 * MS);
     draw_host("cpu_op", "b", 1, 41 * MS, 9 * MS);
     draw_host("cpu_op", "work", 2, 2 * MS, 38 * MS);
-    struct trace *trace = draw_end();
     /* It is done at 2 + 19, and b begins 1 later. */
-    assert_int_equal(then_scaled(trace, "op:work=0.5"), 31 * MS);
+    assert_int_equal(then_scaled(drawn(), "op:work=0.5"), 31 * MS);
     /* It is done at 2 + 9.5, when a still runs: b begins at 20. */
-    assert_int_equal(then_scaled(trace, "op:work=0.25"), 29 * MS);
+    assert_int_equal(then_scaled(drawn(), "op:work=0.25"), 29 * MS);
     /* It is started by a, which takes no time: work 0-38, b 39-48. */
-    assert_int_equal(then_scaled(trace, "op:a=0"), 48 * MS);
+    assert_int_equal(then_scaled(drawn(), "op:a=0"), 48 * MS);
 }
 
 /*
@@ -1112,15 +1038,13 @@ TEST(a_thread_is_waited_for)
  */
 static int64_t then_fused(const char *first)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "aten::softmax", 1, 0, 30 * MS);
     for (int i = 0; i < 3; i++)
         draw_call("cudaLaunchKernel", 1, (10 * i + 1) * MS, MS, i + 1);
     draw_work("kernel", first, 0, 7, 5 * MS, 40 * MS, 1);
     draw_work("kernel", "sub", 0, 7, 45 * MS, 20 * MS, 2);
     draw_work("kernel", "my_gemm", 0, 7, 65 * MS, 5 * MS, 3);
-    struct trace *trace = draw_end();
-    int64_t then_ns = then_with(trace, (struct edit){ .kind = EDIT_FUSE }, true);
+    int64_t then_ns = then_with(drawn(), (struct edit){ .kind = EDIT_FUSE }, true);
     return then_ns;
 }
 
@@ -1141,40 +1065,36 @@ TEST(neighbours_become_one)
  */
 TEST(what_is_fused_is_not_launched)
 {
-    draw_begin(&wants);
     draw_host("cpu_op", "aten::softmax", 1, 0, 30 * MS);
     draw_call("cudaLaunchKernel", 1, 1 * MS, 1 * MS, 1);
     draw_work("kernel", "max", 0, 7, 4 * MS, 10 * MS, 1);
     draw_call("cudaLaunchKernel", 1, 13 * MS, 6 * MS, 2);
     draw_work("kernel", "sub", 0, 7, 14 * MS + MS / 2, 5 * MS, 2);
-    struct trace *trace = draw_end();
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_FUSE }, true), 24 * MS);
+    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_FUSE }, true), 24 * MS);
 }
 
 TEST(what_is_scaled_is_chosen_by_kind_and_name)
 {
-    draw_begin(&wants);
     draw_host("user_annotation", "block", 1, 0, 100);
     draw_host("python_function", "nn.Module: Linear_0", 1, 10, 50);
     draw_host("cpu_op", "aten::mm", 1, 20, 30);
     draw_call("cudaLaunchKernel", 1, 30, 10, 1);
     draw_work("kernel", "mm_kernel", 0, 7, 60, 40, 1);
     draw_call("cudaDeviceSynchronize", 1, 50, 60, 2);
-    struct trace *trace = draw_end();
     /* The kernel runs 60-80, the call ends 10 later. */
-    assert_int_equal(then_scaled(trace, "kernel:mm=0.5"), 90 - 20);
-    assert_int_equal(then_scaled(trace, "kernel:mm=2x"), 90 - 20);
-    assert_int_equal(then_scaled(trace, "category:kernel=0"), 90 - 40);
+    assert_int_equal(then_scaled(drawn(), "kernel:mm=0.5"), 90 - 20);
+    assert_int_equal(then_scaled(drawn(), "kernel:mm=2x"), 90 - 20);
+    assert_int_equal(then_scaled(drawn(), "category:kernel=0"), 90 - 40);
     /* The call is launched 10 earlier, the kernel and the rest with it; without the call's own time nothing changes. */
-    assert_int_equal(then_scaled(trace, "op:mm=0"), 90 - 10);
-    assert_int_equal(then_scaled(trace, "call:Launch=0"), 90);
-    assert_int_equal(then_scaled(trace, "name:mm=0"), 90 - 10 - 40);
+    assert_int_equal(then_scaled(drawn(), "op:mm=0"), 90 - 10);
+    assert_int_equal(then_scaled(drawn(), "call:Launch=0"), 90);
+    assert_int_equal(then_scaled(drawn(), "name:mm=0"), 90 - 10 - 40);
     /* All of the module: 10 of the gap before the operator, which begins at 10 then; so does its call. The kernel is ready 30
      * later, takes nothing, and the call returns 10 after it, at 50. */
-    assert_int_equal(then_scaled(trace, "module:Linear=0"), 50 - 10);
+    assert_int_equal(then_scaled(drawn(), "module:Linear=0"), 50 - 10);
     /* All of the annotation: everything at 0, the kernel at 30, the return at 40. */
-    assert_int_equal(then_scaled(trace, "annotation:block=0"), 40);
-    assert_int_equal(then_scaled(trace, "block=0"), 40); /* nothing else has that name */
+    assert_int_equal(then_scaled(drawn(), "annotation:block=0"), 40);
+    assert_int_equal(then_scaled(drawn(), "block=0"), 40); /* nothing else has that name */
 }
 
 /* forward launches the gemm of each step, 45 ms, which keeps its time whether forward is called by its kind or not; a kernel has none. */
@@ -1288,7 +1208,6 @@ TEST(the_first_sentence_is_true)
 static struct trace *draw_programs(int64_t from, int64_t launch)
 {
     const int64_t launches[] = { 0, 1, launch, launch + 100 };
-    draw_begin(&wants);
     draw_host("python_function", "Acquire semaphore", 1, 5 * MS, 98 * MS);
     draw_host("python_function", "Acquire semaphore", 1, from * MS, (203 - from) * MS);
     draw_host("python_function", "Acquire semaphore", 1, (from + 100) * MS, (203 - from) * MS);
@@ -1296,7 +1215,7 @@ static struct trace *draw_programs(int64_t from, int64_t launch)
         draw_call("cudaLaunchKernel", 2, launches[i] * MS, MS, i + 1);
         draw_work("kernel", "program", 0, 7, (2 + 100 * i) * MS, 100 * MS, i + 1);
     }
-    return draw_end();
+    return drawn();
 }
 
 /*
@@ -1320,7 +1239,6 @@ TEST(a_thread_of_xla_waits_for_room_for_a_program)
  * from the last wait on: without any time B ends at 2, and D is launched 6 later; the call returns at 9. */
 TEST(a_thread_of_xla_has_nothing_to_do_during_several_waits)
 {
-    draw_begin(&wants);
     for (int64_t i = 0; i < 3; i++)
         draw_host("python_function", "Acquire semaphore", 1, i ? (103 + 100 * (i - 1)) * MS + MS / 2 : 5 * MS,
                   i ? 99 * MS + MS / 2 : 98 * MS);
@@ -1329,7 +1247,6 @@ TEST(a_thread_of_xla_has_nothing_to_do_during_several_waits)
         draw_call("cudaLaunchKernel", 2 + i % 2, launches[i] * MS, MS, i + 1);
         draw_work("kernel", "program", 0, 7, (2 + 100 * i) * MS, 100 * MS, i + 1);
     }
-    struct trace *trace = draw_end();
-    assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
-    assert_int_equal(then_scaled(trace, "kernel:program=0"), 9 * MS);
+    assert_int_equal(then_scaled(drawn(), "kernel:program=1"), 402 * MS);
+    assert_int_equal(then_scaled(drawn(), "kernel:program=0"), 9 * MS);
 }

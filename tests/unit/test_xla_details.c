@@ -2,23 +2,23 @@
 #include "ingest/xla_details.h"
 #include "tests/unit/drawn.h"
 
+static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = XLA_DETAILS_TELL };
+
 /* What DETAILS give an event, as "regs shared grid block bytes memory"; - for what they do not tell. */
 static void expect(const char *details, const char *expected)
 {
     static const enum trace_arg numbers[] = { ARG_REGISTERS, ARG_SHARED_MEMORY, ARG_BYTES };
     static const enum trace_arg texts[] = { ARG_GRID, ARG_BLOCK, ARG_COPY_MEMORY };
-    draw_begin(&(struct trace_wants){ .args = XLA_DETAILS_TELL });
     draw_event("kernel", "fusion", 0, 13, 0, 10);
-    xla_details_add(draw_chunk, details, strlen(details));
-    struct trace *trace = draw_end();
+    xla_details_add(draw_chunk_now(), details, strlen(details));
     char found[6][64];
     for (int i = 0; i < 3; i++) {
         int64_t value;
-        if (trace_arg(trace, numbers[i], 0, &value))
+        if (trace_arg(drawn(), numbers[i], 0, &value))
             snprintf(found[i], sizeof found[i], "%lld", (long long)value);
         else
             strcpy(found[i], "-");
-        const char *text = trace_arg_text(trace, texts[i], 0);
+        const char *text = trace_arg_text(drawn(), texts[i], 0);
         snprintf(found[3 + i], sizeof found[3 + i], "%s", text ? text : "-");
     }
     char all[512];
