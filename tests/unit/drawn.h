@@ -7,6 +7,8 @@
  *     draw_call("cudaLaunchKernel", 1, 5, 5, 100);          // name, thread, start, duration, correlation
  *     draw_work("kernel", "gemm", 0, 7, 20, 40, 100);       // category, name, device, stream, start, duration, correlation
  *     draw_arg(ARG_BYTES, 64);                              // of the event drawn last
+ *     draw_kernel("gemm", 5, 5, 20, 40, 100);               // start, duration of the call and of the kernel, correlation
+ *     draw_step(1, 0, 50);                                  // ProfilerStep#1: start, duration
  *     gpu_events_of(drawn());                               // the trace, freed after the test
  *
  * The first event begins a drawing, which the first use of the trace ends. What is drawn next is another trace; draw_begin
@@ -185,6 +187,31 @@ static inline void draw_work(const char *category, const char *name, int64_t dev
     draw_arg(ARG_STREAM, stream);
     if (correlation != DRAW_NO_CALL)
         draw_arg(ARG_CORRELATION, correlation);
+}
+
+/* cudaLaunchKernel on thread 1, and the kernel that it launches on stream 7 of device 0. */
+static inline void draw_kernel(const char *name, int64_t call_ns, int64_t call_dur_ns, int64_t start_ns,
+                               int64_t dur_ns, int64_t correlation)
+{
+    draw_call("cudaLaunchKernel", 1, call_ns, call_dur_ns, correlation);
+    draw_work("kernel", name, 0, 7, start_ns, dur_ns, correlation);
+}
+
+static inline void draw_step(int64_t number, int64_t start_ns, int64_t dur_ns)
+{
+    char name[32];
+    snprintf(name, sizeof name, "ProfilerStep#%d", (int)number);
+    draw_host("user_annotation", name, 1, start_ns, dur_ns);
+}
+
+/* What is drawn from here on is of RANK; each but the first has a file of its own. */
+static inline void draw_rank(int64_t rank)
+{
+    char path[32];
+    snprintf(path, sizeof path, "rank%d.json", (int)rank);
+    if (rank > 0)
+        draw_file(path);
+    drawn_file()->rank = rank;
 }
 
 /* The cell of the column with this key; aborts when there is none. */

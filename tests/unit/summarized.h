@@ -37,6 +37,29 @@ static inline void draw_work_us(const char *category, const char *name, int64_t 
     draw_work(category, name, 0, 7, 1000 * start_us, 1000 * dur_us, correlation);
 }
 
+static inline void draw_op_us(const char *category, const char *name, int64_t start_us, int64_t dur_us)
+{
+    draw_host(category, name, 1, 1000 * start_us, 1000 * dur_us);
+}
+
+static inline void draw_step_us(int64_t number, int64_t start_us, int64_t dur_us)
+{
+    draw_step(number, 1000 * start_us, 1000 * dur_us);
+}
+
+static inline void draw_kernel_us(const char *name, int64_t call_us, int64_t call_dur_us, int64_t start_us,
+                                  int64_t dur_us, int64_t correlation)
+{
+    draw_kernel(name, 1000 * call_us, 1000 * call_dur_us, 1000 * start_us, 1000 * dur_us, correlation);
+}
+
+/* The loop waits for its next batch. */
+static inline void draw_loading_us(int64_t start_us, int64_t dur_us)
+{
+    draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", start_us,
+               dur_us);
+}
+
 static inline void draw_device(int64_t memory)
 {
     *VEC_PUSH(&drawn_file()->devices) =

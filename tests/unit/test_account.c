@@ -77,13 +77,6 @@ TEST(a_lost_step_has_its_place_in_a_pattern)
 
 /* ---- accounts ---- */
 
-static void draw_step(int number, int64_t start_ns, int64_t dur_ns)
-{
-    char name[32];
-    snprintf(name, sizeof name, "ProfilerStep#%d", number);
-    draw_host("user_annotation", name, 1, start_ns, dur_ns);
-}
-
 static void check_sum(const struct account_rank *of)
 {
     int64_t sum_ns = 0, total_ns = 0;
@@ -110,8 +103,7 @@ TEST(loading_before_the_first_work_is_loading)
         draw_step(i, at, i < 2 ? 100 : 60);
         draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, at,
                   40);
-        draw_call("cudaLaunchKernel", 1, at + 50, 2, 10 * i + 1);
-        draw_work("kernel", "gemm", 0, 7, at + 55, 45, 10 * i + 1);
+        draw_kernel("gemm", at + 50, 2, at + 55, 45, 10 * i + 1);
     }
     const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->total_ns, 200);
@@ -208,8 +200,7 @@ TEST(devices_that_fall_behind_are_how_fast_the_job_is)
 {
     for (int i = 0; i < 5; i++) {
         draw_step(i, 10 * i, 10);
-        draw_call("cudaLaunchKernel", 1, 10 * i + 2, 2, i + 1);
-        draw_work("kernel", "gemm", 0, 7, 12 + 30 * i, 28, i + 1);
+        draw_kernel("gemm", 10 * i + 2, 2, 12 + 30 * i, 28, i + 1);
     }
     const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->limit, LIMIT_DEVICES);
@@ -230,8 +221,7 @@ TEST(a_long_step_of_the_host_counts_where_devices_fall_behind)
     for (int i = 0; i < 9; i++) {
         int64_t length = i == 5 ? 25 : 10, work = i % 2 ? 40 : 20;
         draw_step(i, at, length);
-        draw_call("cudaLaunchKernel", 1, at + 2, 2, i + 1);
-        draw_work("kernel", "gemm", 0, 7, free, work, i + 1);
+        draw_kernel("gemm", at + 2, 2, free, work, i + 1);
         at += length;
         free += work;
     }
@@ -253,8 +243,7 @@ TEST(a_pause_of_the_host_is_singular_on_devices_too)
     int64_t at = 0;
     for (int i = 0; i < 8; i++) {
         draw_step(i, at, i == 3 ? 30 : 10);
-        draw_call("cudaLaunchKernel", 1, at + 1, 1, i + 1);
-        draw_work("kernel", "gemm", 0, 7, at + 3, 8, i + 1);
+        draw_kernel("gemm", at + 1, 1, at + 3, 8, i + 1);
         at += i == 3 ? 30 : 10;
     }
     const struct account_rank *all = &account_of(drawn())->all;
@@ -276,8 +265,7 @@ TEST(the_only_step_leaves_out_what_was_launched_before)
         draw_step(7, 0, 100);
         draw_call("cudaDeviceSynchronize", 1, 2, 38, 1);
         draw_work("kernel", "gemm", 0, 7, 1, 39, 99);
-        draw_call("cudaLaunchKernel", 1, 42, 2, 2);
-        draw_work("kernel", "gemm", 0, 7, 45, devices ? 80 : 40, 2);
+        draw_kernel("gemm", 42, 2, 45, devices ? 80 : 40, 2);
         const struct account_rank *all = &account_of(drawn())->all;
         assert_int_equal(all->count, 1);
         assert_int_equal(all->limit, devices ? LIMIT_DEVICES : LIMIT_HOST);
@@ -292,8 +280,7 @@ TEST(the_parts_of_a_few_steps_hold_their_work)
 {
     for (int i = 0; i < 3; i++) {
         draw_step(i, 100 * i, i < 2 ? 100 : 98);
-        draw_call("cudaLaunchKernel", 1, 100 * i + 95, 2, i + 1);
-        draw_work("kernel", "gemm", 0, 7, 100 * (i + 1), 60, i + 1);
+        draw_kernel("gemm", 100 * i + 95, 2, 100 * (i + 1), 60, i + 1);
     }
     const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->limit, LIMIT_HOST);
@@ -308,8 +295,7 @@ TEST(steps_whose_work_is_not_known_are_those_of_the_host)
 {
     for (int i = 0; i < 5; i++) {
         draw_step(i, 10 * i, 10);
-        draw_call("cudaLaunchKernel", 1, 10 * i + 2, 2, i + 1);
-        draw_work("kernel", "gemm", 0, 7, 12 + 30 * i, 14, i + 1);
+        draw_kernel("gemm", 10 * i + 2, 2, 12 + 30 * i, 14, i + 1);
         draw_work("kernel", "gemm", 0, 7, 26 + 30 * i, 14, 100 + i);
     }
     assert_int_equal(drawn()->files[0].lost.callless, 5);
@@ -415,8 +401,7 @@ TEST(fewer_device_steps_than_a_period_have_none)
         draw_step(i, at, i % 4 == 3 ? 180 : 100);
         if (i > 2)
             continue;
-        draw_call("cudaLaunchKernel", 1, at + 10, 2, i + 1);
-        draw_work("kernel", "gemm", 0, 7, i < 2 ? 20 + 1000 * i : 4020, i == 0 ? 1000 : 3000, i + 1);
+        draw_kernel("gemm", at + 10, 2, i < 2 ? 20 + 1000 * i : 4020, i == 0 ? 1000 : 3000, i + 1);
     }
     const struct account_rank *all = &account_of(drawn())->all;
     assert_int_equal(all->limit, LIMIT_DEVICES);
@@ -442,9 +427,7 @@ TEST(one_step_far_longer_than_uneven_ones_is_named)
     struct buffer text = { 0 };
     int64_t us = 0;
     for (int n = 0; n < 4; n++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", n);
-        draw_host("user_annotation", name, 1, 1000 * us, 1000 * lengths_us[n]);
+        draw_step(n, 1000 * us, 1000 * lengths_us[n]);
         draw_host("cpu_op", "aten::mm", 1, 1000 * us, 1000 * lengths_us[n] - 1000);
         us += lengths_us[n];
     }
@@ -474,8 +457,7 @@ TEST(of_two_steps_the_first_may_warm_up)
             draw_host("cpu_op", "aten::mm", 1, ns, 10000);
             if (!cases[i].launches)
                 continue;
-            draw_call("cudaLaunchKernel", 1, ns + 11000, 1000, n + 1);
-            draw_work("kernel", "gemm", 0, 7, ns + 12000, 1000, n + 1);
+            draw_kernel("gemm", ns + 11000, 1000, ns + 12000, 1000, n + 1);
         }
         const struct account_rank *all = &account_of(drawn())->all;
         assert_int_equal(all->count, cases[i].count);
@@ -507,9 +489,7 @@ TEST(a_recording_without_steps_is_one)
 TEST(the_slowest_rank_is_how_fast_a_job_is)
 {
     for (int rank = 0; rank < 2; rank++) {
-        if (rank)
-            draw_file("other.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         for (int i = 0; i < 3; i++) {
             draw_step(i, (100 + 20 * rank) * i, 100 + 20 * rank);
             draw_host("cpu_op", "aten::mm", 1, (100 + 20 * rank) * i + 10, 30);

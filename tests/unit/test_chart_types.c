@@ -464,11 +464,8 @@ TEST(utilization_is_cut_at_steps)
 {
     draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
     for (int64_t step = 0; step < 3; step++) {
-        char name[20];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
-        draw_host("user_annotation", name, 1, 100 * step, 100);
-        draw_call("cudaLaunchKernel", 1, 100 * step, 1, step + 1);
-        draw_work("kernel", "gemm", 0, 7, 100 * step, 50, step + 1);
+        draw_step(step, 100 * step, 100);
+        draw_kernel("gemm", 100 * step, 1, 100 * step, 50, step + 1);
     }
     assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
     static const int64_t starts[] = { 0, 50, 100, 150, 200, 250 };
@@ -483,10 +480,8 @@ static void draw_steps(int64_t odd_ns)
     draw_begin(&steps_wants);
     int64_t at = 0;
     for (int64_t step = 0; step < 11; step++) { /* the last one is taken as cut */
-        char name[20];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
         int64_t length = step == 4 ? odd_ns : 100;
-        draw_host("user_annotation", name, 1, at, length);
+        draw_step(step, at, length);
         at += length;
     }
     assert_true(draw(&chart_type_steps, (struct selection_query){ 0 }, 0, 0));
@@ -533,8 +528,7 @@ TEST(flames_add_up_calls_of_a_name)
     draw_host("cpu_op", "outer", 1, 0, 100);
     draw_host("cpu_op", "mm", 1, 10, 30);
     draw_host("cpu_op", "mm", 1, 50, 10);
-    draw_call("cudaLaunchKernel", 1, 52, 4, 9);
-    draw_work("kernel", "gemm", 0, 7, 60, 30, 9);
+    draw_kernel("gemm", 52, 4, 60, 30, 9);
     assert_true(draw(&chart_type_flame, (struct selection_query){ 0 }, 0, 0));
     assert_int_equal(picture->charts.count, 2);
     static const struct {

@@ -40,7 +40,7 @@ static void answer(void)
 }
 
 /* A further file, of RANK, whose times count from BASE. */
-static void draw_rank(int64_t rank, int64_t base_ns)
+static void draw_rank_from(int64_t rank, int64_t base_ns)
 {
     if (rank > 0)
         draw_file("drawn.json");
@@ -353,7 +353,7 @@ static void draw_pairs(bool by_pairs)
         { 0, 0, 0, 0, 0 }, { 900, 300, 100, 700, 500 }, { 0, 0, 0, 0, 0 }, { 2000, 3500, 2900, 3900, 2500 }
     };
     for (int rank = 0; rank < 4; rank++) {
-        draw_rank(rank, 0);
+        draw_rank_from(rank, 0);
         draw_host("user_annotation", "before", 1, -1000000, 10);
         for (int i = 0; i < 5; i++) {
             int64_t last_us = began_us[by_pairs ? rank | 1 : 3][i], first_us = 10000 * i;
@@ -429,8 +429,8 @@ TEST(calls_without_a_kernel_are_reported)
 /* Chosen by when it was issued: the kernel of a call in step 1 runs in step 2. */
 TEST(a_collective_is_of_the_step_that_issued_it)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 50);
+    draw_step(1, 0, 50);
+    draw_step(2, 50, 50);
     draw_call("cudaLaunchKernel", 1, 40, 5, 100);
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, 60, 10, 100);
     answer_with((struct selection_query){ .steps = { .at = { { 1, 1 } }, .count = 1 } },
@@ -467,11 +467,11 @@ TEST(filters_look_at_collective_kernel_and_operator)
  */
 TEST(the_last_to_arrive_tells_the_transfer)
 {
-    draw_rank(0, 0);
+    draw_rank_from(0, 0);
     draw_all_reduce(0, 0, 20, 5);
     draw_all_reduce(0, 100, 50, 6);
     draw_all_reduce(0, 210, 30, 7);
-    draw_rank(1, 1000000);
+    draw_rank_from(1, 1000000);
     draw_all_reduce(1, 130, 20, 6);
     draw_work("kernel", "gemm", 1, 7, 90, 35, DRAW_NO_CALL);
     draw_all_reduce(1, 200, 40, 7);
@@ -506,12 +506,12 @@ TEST(the_last_to_arrive_tells_the_transfer)
  */
 TEST(what_a_rank_did_before_its_recording_is_not_known)
 {
-    draw_rank(0, 0);
+    draw_rank_from(0, 0);
     draw_all_reduce(0, 0, 1120, 1);
     draw_all_reduce(0, 1200, 50, 2);
     draw_all_reduce(0, 1320, 30, 3);
     draw_all_reduce(0, 1400, 40, 4);
-    draw_rank(1, 0);
+    draw_rank_from(1, 0);
     draw_work("kernel", "gemm", 1, 7, 1000, 35, DRAW_NO_CALL);
     draw_all_reduce(1, 1100, 20, 1);
     draw_all_reduce(1, 1230, 20, 2);
@@ -533,9 +533,9 @@ TEST(what_a_rank_did_before_its_recording_is_not_known)
 /* The recording of rank 1 begins at 10, when rank 0 has waited for 10 of 100: most of its lateness is recorded, and counts. */
 TEST(a_rank_that_was_recorded_for_most_of_its_lateness_is_last)
 {
-    draw_rank(0, 0);
+    draw_rank_from(0, 0);
     draw_all_reduce(0, 0, 120, 1);
-    draw_rank(1, 0);
+    draw_rank_from(1, 0);
     draw_work("kernel", "gemm", 1, 7, 10, 60, DRAW_NO_CALL);
     draw_all_reduce(1, 100, 20, 1);
     answer();
@@ -557,7 +557,7 @@ TEST(a_rank_that_was_recorded_for_most_of_its_lateness_is_last)
 static void draw_two_of(int64_t ranks)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
-        draw_rank(rank, 0);
+        draw_rank_from(rank, 0);
         draw_work("kernel", "gemm", rank, 7, 0, rank ? 28 : 2, DRAW_NO_CALL);
         for (int64_t number = 1; number <= 2; number++) {
             int64_t start_ns = number == 2 ? 200 : rank ? 30 : 0;
@@ -593,10 +593,10 @@ TEST(nobody_is_to_blame_where_all_wait_for_ranks_that_were_not_recorded)
 TEST(clocks_may_be_decades_apart)
 {
     const int64_t base_ns = INT64_C(1700000000000000000);
-    draw_rank(0, base_ns);
+    draw_rank_from(0, base_ns);
     for (int64_t i = 0; i < 10; i++)
         draw_all_reduce(0, 100 * i, 20, i);
-    draw_rank(1, 0);
+    draw_rank_from(1, 0);
     for (int64_t i = 0; i < 10; i++)
         draw_all_reduce(1, 100 * i, 20, i);
     answer();
@@ -608,10 +608,10 @@ TEST(clocks_may_be_decades_apart)
 /* Without numbers: the n-th of the group. Equal durations: nobody waited, nobody was last. */
 TEST(without_numbers_the_order_decides)
 {
-    draw_rank(0, 0);
+    draw_rank_from(0, 0);
     draw_all_reduce(0, 0, 20, -1);
     draw_all_reduce(0, 100, 20, -1);
-    draw_rank(1, 0);
+    draw_rank_from(1, 0);
     draw_all_reduce(1, 0, 20, -1);
     draw_all_reduce(1, 90, 30, -1);
     answer();
@@ -631,7 +631,7 @@ TEST(what_did_not_end_together_is_not_the_same)
 {
     enum { MS = 1000000 };
     for (int64_t rank = 0; rank < 2; rank++) {
-        draw_rank(rank, 0);
+        draw_rank_from(rank, 0);
         for (int64_t i = 1; i <= 3; i++) {
             draw_work("kernel", "ncclDevKernel_AllGather_RING_LL", rank, 30, i * 40 * MS, 10 * MS,
                       DRAW_NO_CALL);
@@ -654,7 +654,7 @@ TEST(clocks_that_are_known_well_tell_neighbours_apart)
 {
     enum { US = 1000, ALIKE = 10, ALL = 9 };
     for (int64_t rank = 0; rank < 2; rank++) {
-        draw_rank(rank, 0);
+        draw_rank_from(rank, 0);
         for (int64_t i = 0; i < ALIKE; i++) {
             draw_work("kernel", "ncclDevKernel_AllGather_RING_LL", rank, 30, i * 500 * US, 50 * US,
                       DRAW_NO_CALL);
@@ -672,8 +672,8 @@ TEST(clocks_that_are_known_well_tell_neighbours_apart)
 TEST(work_from_before_the_recording_is_not_counted_in_a_step)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
-        draw_rank(rank, 0);
-        draw_host("user_annotation", "ProfilerStep#1", 1, 0, 500);
+        draw_rank_from(rank, 0);
+        draw_step(1, 0, 500);
         if (rank == 0)
             draw_all_reduce(0, 20, 100, -1);
         draw_call("cudaLaunchKernel", 1, 10, 5, 100);
@@ -691,8 +691,8 @@ TEST(work_from_before_the_recording_is_not_counted_in_a_step)
 TEST(before_the_steps_the_last_are_the_same)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
-        draw_rank(rank, 0);
-        draw_host("user_annotation", "ProfilerStep#1", 1, 0, 500);
+        draw_rank_from(rank, 0);
+        draw_step(1, 0, 500);
         if (rank == 0)
             draw_all_reduce(0, 10, 5, -1);
         draw_all_reduce(rank, 60 + 10 * rank, 30 - 10 * rank, -1);
@@ -720,7 +720,7 @@ TEST(sends_are_matched_with_their_receives)
                  { 1, "nccl:recv 1<-0", 90, 30 },
                  { 2, "nccl:recv 2<-0", 40, 10 } };
     for (int64_t rank = 0; rank < 3; rank++) {
-        draw_rank(rank, 0);
+        draw_rank_from(rank, 0);
         draw_host("user_annotation", "before", 1, -100, 10); /* all are recorded since then */
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             if (rows[i].rank != rank)
@@ -760,8 +760,7 @@ static void draw_index(int64_t op_ns, int64_t inner_ns)
     draw_host("cpu_op", "aten::index", 1, 225, op_ns);
     if (inner_ns)
         draw_host("cpu_op", "aten::nonzero", 1, 230, inner_ns);
-    draw_call("cudaLaunchKernel", 1, end_ns - 5, 4, 100);
-    draw_work("kernel", "k", 0, 7, end_ns + 5, 10, 100);
+    draw_kernel("k", end_ns - 5, 4, end_ns + 5, 10, 100);
 }
 
 /*
@@ -775,7 +774,7 @@ static void draw_index(int64_t op_ns, int64_t inner_ns)
 TEST(an_operator_makes_a_rank_late)
 {
     for (int rank = 0; rank < 2; rank++) {
-        draw_rank(rank, 1000 * rank);
+        draw_rank_from(rank, 1000 * rank);
         for (int number = 1; number <= 3; number++)
             draw_all_reduce(0, 100 * number - 100, 20, number);
         draw_index(rank ? 100 : 20, rank ? 80 : 0);
@@ -792,7 +791,7 @@ TEST(an_operator_makes_a_rank_late)
 /* Two files of rank 0, which ran at the same time, are two runs: nothing in them is the same collective. */
 TEST(files_of_one_rank_are_not_matched)
 {
-    draw_rank(0, 0);
+    draw_rank_from(0, 0);
     draw_all_reduce(0, 0, 50, 1);
     draw_file("again.json");
     drawn_file()->rank = 0;
@@ -809,9 +808,9 @@ TEST(files_of_one_rank_are_not_matched)
 /* Only rank 1 was requested: its row and the waits it took part in, told against all files. */
 TEST(a_rank_is_judged_against_the_files_left_out)
 {
-    draw_rank(0, 0);
+    draw_rank_from(0, 0);
     draw_all_reduce(0, 0, 50, 1);
-    draw_rank(1, 0);
+    draw_rank_from(1, 0);
     draw_host("user_annotation", "before", 1, -100, 10); /* it is recorded since then */
     draw_all_reduce(1, 20, 30, 1);
     answer_with((struct selection_query){ .ranks = { .at = { { 1, 1 } }, .count = 1 } },
@@ -834,7 +833,7 @@ TEST(an_empty_trace_gives_empty_tables)
 
 static void draw_on_host(int64_t rank, const char *host)
 {
-    draw_rank(rank, 0);
+    draw_rank_from(rank, 0);
     struct trace_file *file = drawn_file();
     file->host_name = host;
     draw_host("user_annotation", "before", 1, -100, 10); /* it is recorded since then */

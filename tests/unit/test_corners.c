@@ -35,7 +35,7 @@ static void draw_corners(struct selection_query query)
                                          launches_wants.args | transfers_wants.args | steps_wants.args |
                                          comm_wants.args | memory_wants.args };
     draw_begin(&wants);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 2000);
+    draw_step(1, 0, 2000);
     draw_host("cpu_op", "aten::x", 1, 0, 20);
     draw_call("cudaLaunchKernel", 1, 0, 5, 1);
     draw_call("cudaLaunchKernel", 1, 6, 3, 2);
@@ -360,8 +360,8 @@ TEST(moments_at_the_edges_of_steps_and_operators)
                  { "ProfilerStep#2", 100, 100 },
                  { "(outside steps)", 0, 100 } };
     draw_begin(&memory_wants);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 50);
+    draw_step(1, 0, 50);
+    draw_step(2, 50, 50);
     draw_host("cpu_op", "aten::mm", 1, 10, 10);
     draw_host("cpu_op", "aten::add", 1, 20, 10);
     draw_memory(10, 1, 0, 0xA00, 100, 100);

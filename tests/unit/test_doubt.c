@@ -114,8 +114,7 @@ TEST(ends_are_bounded_by_the_runs_of_their_file)
 {
     for (int file = 0; file < 2; file++) {
         if (file == 1)
-            draw_file("slow.json");
-        drawn_file()->rank = 1;
+            draw_rank(1);
         add_kernel("a", 1, 0, us(file ? 90 : 30));
         add_kernel("b", 2, us(100), us(60));
         add_kernel("a", 3, us(200), 10 * SECOND);
@@ -364,11 +363,11 @@ TEST(marks_tell_nothing_of_work)
 {
     add_call("cudaLaunchKernel", 1, us(2), us(5));
     add_kernel("a", 1, us(10), us(20));
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, us(100));
-    draw_host("user_annotation", "ProfilerStep#2", 1, us(100), us(100));
-    draw_host("user_annotation", "ProfilerStep#3", 1, us(200), 0);
+    draw_step(1, 0, us(100));
+    draw_step(2, us(100), us(100));
+    draw_step(3, us(200), 0);
     add_call("cudaDeviceSynchronize", 2, us(220), us(5));
-    draw_host("user_annotation", "ProfilerStep#5", 1, us(300), us(100));
+    draw_step(5, us(300), us(100));
     assert_int_equal(notice_of(drawn(), "missing_steps")->count, 1);
     assert_null(notice_of(drawn(), "late_end")); /* step 2 ends where step 3 begins */
     const struct host_waits *waits = host_waits_of(drawn());

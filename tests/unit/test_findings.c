@@ -12,17 +12,12 @@
  * how long it takes.
  */
 
-static void draw_op_us(const char *category, const char *name, int64_t start_us, int64_t dur_us)
-{
-    draw_host(category, name, 1, 1000 * start_us, 1000 * dur_us);
-}
-
 /* The loop waits 200 us, or 4, for its batch; then an operator. Without the wait a step takes 800 us. */
 static void draw_data_loading(bool wrong, int64_t us, int64_t n)
 {
     int64_t wait_us = wrong ? 200 : 4;
     (void)n;
-    draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us, wait_us);
+    draw_loading_us(us, wait_us);
     draw_op_us("cpu_op", "aten::add", us + wait_us, 1000 - wait_us);
 }
 
@@ -35,8 +30,7 @@ static void draw_data_loading(bool wrong, int64_t us, int64_t n)
  */
 static void draw_host_wait(bool wrong, int64_t us, int64_t n)
 {
-    draw_call_us("cudaLaunchKernel", us + 200, 10, 2 * n + 1);
-    draw_work_us("kernel", "elementwise", us + 210, wrong ? 480 : 92, 2 * n + 1);
+    draw_kernel_us("elementwise", us + 200, 10, us + 210, wrong ? 480 : 92, 2 * n + 1);
     draw_op_us("cpu_op", "aten::item", us + 300, wrong ? 400 : 4);
     draw_call_us("cudaStreamSynchronize", us + 300, wrong ? 400 : 4, 2 * n + 2);
     draw_op_us("cpu_op", "aten::add", us + (wrong ? 700 : 304), wrong ? 300 : 696);
@@ -112,8 +106,7 @@ static void draw_launches(bool wrong, int64_t us, int64_t n)
         return;
     }
     for (int64_t i = 0; i < 10; i++) {
-        draw_call_us("cudaLaunchKernel", us + 50 * i, 10, 10 * n + i + 1);
-        draw_work_us("kernel", "elementwise", us + 50 * i + 12, 10, 10 * n + i + 1);
+        draw_kernel_us("elementwise", us + 50 * i, 10, us + 50 * i + 12, 10, 10 * n + i + 1);
     }
     draw_op_us("cpu_op", "aten::add", us + 500, 490);
 }
@@ -122,11 +115,9 @@ static void draw_launches(bool wrong, int64_t us, int64_t n)
 static void draw_allocation(bool wrong, int64_t us, int64_t n)
 {
     int64_t malloc_us = wrong ? 300 : 2;
-    draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
-    draw_work_us("kernel", "elementwise", us + 12, 10, 3 * n + 1);
+    draw_kernel_us("elementwise", us, 10, us + 12, 10, 3 * n + 1);
     draw_call_us("cudaMalloc", us + 20, malloc_us, 3 * n + 2);
-    draw_call_us("cudaLaunchKernel", us + 20 + malloc_us, 10, 3 * n + 3);
-    draw_work_us("kernel", "elementwise", us + 32 + malloc_us, 10, 3 * n + 3);
+    draw_kernel_us("elementwise", us + 20 + malloc_us, 10, us + 32 + malloc_us, 10, 3 * n + 3);
     draw_op_us("cpu_op", "aten::add", us + 600, 400);
 }
 
@@ -137,9 +128,8 @@ static void draw_tensor_cores(bool wrong, int64_t us, int64_t n)
     if (n == 0)
         draw_device(0);
     draw_op_us("cpu_op", "aten::mm", us, 30);
-    draw_call_us("cudaLaunchKernel", us + 10, 10, 2 * n + 1);
-    draw_work_us("kernel", wrong ? "volta_sgemm_128x64_nn" : "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn",
-                 us + 20, 600, 2 * n + 1);
+    draw_kernel_us(wrong ? "volta_sgemm_128x64_nn" : "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", us + 10,
+                   10, us + 20, 600, 2 * n + 1);
     draw_call_us("cudaDeviceSynchronize", us + 30, 600, 2 * n + 2);
     draw_op_us("cpu_op", "aten::add", us + 630, 370);
 }
@@ -159,12 +149,10 @@ static void draw_first_use(bool wrong, int64_t us, int64_t n)
     int64_t load_us = wrong ? 310 : 12;
     char name[32];
     for (int64_t i = 0; i < 3; i++) {
-        draw_call_us("cudaLaunchKernel", us + 20 * i, 10, 4 * n + i + 1);
-        draw_work_us("kernel", "elementwise", us + 20 * i + 12, 5, 4 * n + i + 1);
+        draw_kernel_us("elementwise", us + 20 * i, 10, us + 20 * i + 12, 5, 4 * n + i + 1);
     }
     snprintf(name, sizeof name, "reduce_%d", (int)n);
-    draw_call_us("cudaLaunchKernel", us + 60, load_us, 4 * n + 4);
-    draw_work_us("kernel", name, us + 62 + load_us, 5, 4 * n + 4);
+    draw_kernel_us(name, us + 60, load_us, us + 62 + load_us, 5, 4 * n + 4);
     draw_op_us("cpu_op", "aten::add", us + 600, 400);
 }
 
@@ -190,8 +178,7 @@ static size_t row_of(const char *rule)
 static void draw_download(bool wrong, int64_t us, int64_t n)
 {
     int64_t kernel_us = wrong ? 300 : 3, copy_us = wrong ? 378 : 2, end_us = wrong ? 700 : 27;
-    draw_call_us("cudaLaunchKernel", us, 10, 2 * n + 1);
-    draw_work_us("kernel", "elementwise", us + 12, kernel_us, 2 * n + 1);
+    draw_kernel_us("elementwise", us, 10, us + 12, kernel_us, 2 * n + 1);
     draw_op_us("cpu_op", "aten::to", us + 20, end_us - 20);
     draw_call_us("cudaMemcpyAsync", us + 20, end_us - 20, 2 * n + 2);
     draw_work_us("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", us + (wrong ? 312 : 23), copy_us,
@@ -203,8 +190,7 @@ static void draw_download(bool wrong, int64_t us, int64_t n)
 static void draw_pinning(bool wrong, int64_t us, int64_t n)
 {
     int64_t pin_us = wrong ? 300 : 2;
-    draw_call_us("cudaLaunchKernel", us, 10, 2 * n + 1);
-    draw_work_us("kernel", "elementwise", us + 12, 100, 2 * n + 1);
+    draw_kernel_us("elementwise", us, 10, us + 12, 100, 2 * n + 1);
     draw_call_us("cudaHostAlloc", us + 20, pin_us, 2 * n + 2);
     draw_op_us("cpu_op", "aten::add", us + 20 + pin_us, 980 - pin_us);
 }
@@ -221,10 +207,8 @@ static void draw_slow_product(bool wrong, int64_t us, int64_t n)
     draw_op_us("cpu_op", "aten::mm", us, 30);
     draw_text(ARG_INPUT_DIMS, wrong ? "[[8, 8], [8, 8]]" : "[[1024, 1024], [1024, 1024]]");
     draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\"]");
-    draw_call_us("cudaLaunchKernel", us + 10, 10, 3 * n + 1);
-    draw_work_us("kernel", "product", us + 20, 600, 3 * n + 1);
-    draw_call_us("cudaLaunchKernel", us + 35, 10, 3 * n + 2);
-    draw_work_us("kernel", "elementwise", us + 620, 100, 3 * n + 2);
+    draw_kernel_us("product", us + 10, 10, us + 20, 600, 3 * n + 1);
+    draw_kernel_us("elementwise", us + 35, 10, us + 620, 100, 3 * n + 2);
     draw_call_us("cudaDeviceSynchronize", us + 45, 685, 3 * n + 3);
     draw_op_us("cpu_op", "aten::add", us + 730, 270);
 }
@@ -238,11 +222,9 @@ static void draw_slow_product(bool wrong, int64_t us, int64_t n)
 static void draw_two_ranks(bool wrong, int64_t us, int64_t n)
 {
     int64_t product_us = wrong && drawn_file()->rank == 1 ? 500 : 300;
-    draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
-    draw_work_us("kernel", "product", us + 12, product_us, 3 * n + 1);
-    draw_call_us("cudaLaunchKernel", us + 10, 10, 3 * n + 2);
-    draw_work_us("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us + 12 + product_us, 688 - product_us,
-                 3 * n + 2);
+    draw_kernel_us("product", us, 10, us + 12, product_us, 3 * n + 1);
+    draw_kernel_us("ncclDevKernel_AllReduce_Sum_f32_RING_LL", us + 10, 10, us + 12 + product_us,
+                   688 - product_us, 3 * n + 2);
     draw_text(ARG_COLLECTIVE, "allreduce");
     draw_text(ARG_GROUP_NAME, "0");
     draw_arg(ARG_GROUP_SIZE, 2);
@@ -263,8 +245,7 @@ static void draw_tokenize(bool wrong, int64_t us, int64_t n)
 {
     int64_t first_us = wrong ? 300 : 4;
     draw_op_us("user_annotation", tokenize_name, us, first_us);
-    draw_call_us("cudaLaunchKernel", us + first_us, 10, 2 * n + 1);
-    draw_work_us("kernel", "elementwise", us + first_us + 12, 600, 2 * n + 1);
+    draw_kernel_us("elementwise", us + first_us, 10, us + first_us + 12, 600, 2 * n + 1);
     draw_call_us("cudaDeviceSynchronize", us + first_us + 10, 610, 2 * n + 2);
     draw_op_us("cpu_op", "aten::add", us + first_us + 620, 380 - first_us);
 }
@@ -277,12 +258,10 @@ static void draw_host_operator(bool wrong, int64_t us, int64_t n)
 {
     int64_t first_us = wrong ? 300 : 90, then_us = us + first_us + 1, last_us = then_us + 620;
     draw_op_us("cpu_op", host_operator, us, first_us);
-    draw_call_us("cudaLaunchKernel", then_us, 10, 3 * n + 1);
-    draw_work_us("kernel", "elementwise", then_us + 12, 600, 3 * n + 1);
+    draw_kernel_us("elementwise", then_us, 10, then_us + 12, 600, 3 * n + 1);
     draw_call_us("cudaDeviceSynchronize", then_us + 10, 610, 3 * n + 2);
     draw_op_us("cpu_op", "aten::add", last_us, 379 - first_us);
-    draw_call_us("cudaLaunchKernel", last_us, 10, 3 * n + 3);
-    draw_work_us("kernel", "elementwise", last_us + 12, 5, 3 * n + 3);
+    draw_kernel_us("elementwise", last_us, 10, last_us + 12, 5, 3 * n + 3);
 }
 
 /*
@@ -294,8 +273,7 @@ static void draw_launching_operator(bool wrong, int64_t us, int64_t n)
 {
     draw_op_us("cpu_op", "aten::_foreach_mul_", us, 2500);
     for (int64_t i = 0; i < (wrong ? 1 : 3); i++) {
-        draw_call_us("cudaLaunchKernel", us + 2400 + 20 * i, 10, 3 * n + i + 1);
-        draw_work_us("kernel", "elementwise", us + 2412 + 20 * i, 5, 3 * n + i + 1);
+        draw_kernel_us("elementwise", us + 2400 + 20 * i, 10, us + 2412 + 20 * i, 5, 3 * n + i + 1);
     }
 }
 
@@ -303,8 +281,7 @@ static void draw_launching_operator(bool wrong, int64_t us, int64_t n)
 static void draw_pause(bool wrong, int64_t us, int64_t n)
 {
     int64_t pause_us = wrong ? 1500 : 900;
-    draw_call_us("cudaLaunchKernel", us, 10, n + 1);
-    draw_work_us("kernel", "elementwise", us + 12, 10, n + 1);
+    draw_kernel_us("elementwise", us, 10, us + 12, 10, n + 1);
     draw_op_us("cpu_op", "aten::add", us + 10 + pause_us, 3990 - pause_us);
 }
 
@@ -323,8 +300,7 @@ static void draw_two_elementwise(bool wrong, int64_t us, int64_t n)
         draw_op_us("cpu_op", i ? "aten::add" : "aten::mul", us + 10 * i, 10);
         draw_text(ARG_INPUT_DIMS, wrong ? "[[22500000], [22500000]]" : "[[225], [225]]");
         draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\"]");
-        draw_call_us("cudaLaunchKernel", us + 10 * i, 10, 3 * n + i + 1);
-        draw_work_us("kernel", "elementwise", us + 22 + 300 * i, 300, 3 * n + i + 1);
+        draw_kernel_us("elementwise", us + 10 * i, 10, us + 22 + 300 * i, 300, 3 * n + i + 1);
     }
     draw_call_us("cudaDeviceSynchronize", us + 25, 615, 3 * n + 3);
     draw_op_us("cpu_op", "aten::add", us + 640, 360);
@@ -375,8 +351,7 @@ static void draw_attention(bool wrong, int64_t us, int64_t n)
         draw_op_us("cpu_op", names[i], us + 10 * i, 10);
         draw_text(ARG_INPUT_DIMS, dims[i]);
         draw_text(ARG_INPUT_TYPES, i == 1 ? "[\"float\",\"Scalar\",\"Scalar\"]" : "[\"float\",\"float\"]");
-        draw_call_us("cudaLaunchKernel", us + 10 * i, 10, 4 * n + i + 1);
-        draw_work_us("kernel", i == 1 ? "softmax" : "product", us + at_us, dur_us, 4 * n + i + 1);
+        draw_kernel_us(i == 1 ? "softmax" : "product", us + 10 * i, 10, us + at_us, dur_us, 4 * n + i + 1);
         at_us += dur_us;
     }
     draw_call_us("cudaDeviceSynchronize", us + 35, 525, 4 * n + 4);
@@ -404,8 +379,7 @@ static void draw_optimizer(bool wrong, int64_t us, int64_t n)
     draw_op_us("user_annotation", "Optimizer.step#AdamW.step", us, 500);
     for (int64_t i = 0; i < CALLS; i++) {
         draw_op_us("cpu_op", wrong ? "aten::add_" : "aten::_foreach_add_", us + 50 * i, 40);
-        draw_call_us("cudaLaunchKernel", us + 50 * i + 10, 10, 20 * n + i + 1);
-        draw_work_us("kernel", "elementwise", us + 50 * i + 22, 10, 20 * n + i + 1);
+        draw_kernel_us("elementwise", us + 50 * i + 10, 10, us + 50 * i + 22, 10, 20 * n + i + 1);
     }
     draw_call_us("cudaDeviceSynchronize", us + 500, 10, 20 * n + CALLS + 1);
     draw_op_us("cpu_op", "aten::mm", us + 510, 490);
@@ -460,14 +434,10 @@ static const char *notice_of(const char *kind)
 static void draw_case(const struct price_case *of, bool wrong)
 {
     for (int rank = 0; rank < (of->ranks ? of->ranks : 1); rank++) {
-        if (rank > 0)
-            draw_file("rank.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         int64_t step_us = of->step_us ? of->step_us : 1000;
         for (int64_t n = 0; n < 3; n++) {
-            char name[32];
-            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-            draw_op_us("user_annotation", name, step_us * n, step_us);
+            draw_step_us(n, step_us * n, step_us);
             of->draw(wrong, step_us * n, n);
         }
     }
@@ -504,10 +474,8 @@ TEST(a_first_step_that_compiles_is_left_out)
     for (int64_t compiles = 0; compiles <= 3; compiles += 3) {
         int64_t us = 0;
         for (int64_t n = 0; n < 7; n++) {
-            char name[32];
             int64_t more_us = n == compiles ? 600 : 0;
-            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-            draw_op_us("user_annotation", name, us, 100 + more_us);
+            draw_step_us(n, us, 100 + more_us);
             draw_op_us("cpu_op", "aten::mm", us + 10, 30);
             if (more_us)
                 draw_op_us("user_annotation", "compile_fx_inner (dynamo_timed)", us + 50, more_us);
@@ -541,13 +509,10 @@ TEST(a_pause_at_the_end_of_one_step_is_no_advice)
 {
     for (int64_t steps = 1; steps <= 3; steps += 2) {
         for (int64_t n = 0; n < steps; n++) {
-            char name[32];
             int64_t us = 5070 * n;
-            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-            draw_op_us("user_annotation", name, us, 5070);
+            draw_step_us(n, us, 5070);
             for (int64_t i = 0; i < 50; i++) {
-                draw_call_us("cudaLaunchKernel", us + 10 + 4 * i, 3, 100 * n + i + 1);
-                draw_work_us("kernel", "elementwise", us + 70 + 100 * i, 100, 100 * n + i + 1);
+                draw_kernel_us("elementwise", us + 10 + 4 * i, 3, us + 70 + 100 * i, 100, 100 * n + i + 1);
             }
         }
         answer();
@@ -602,12 +567,9 @@ TEST(what_takes_longest_stands_behind_small_changes)
 {
     for (int64_t load_us = 4900; load_us <= 5100; load_us += 200) {
         for (int64_t n = 0; n < 4; n++) {
-            char name[32];
             int64_t us = (load_us + 10000) * n;
-            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-            draw_op_us("user_annotation", name, us, load_us + 10000);
-            draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us,
-                       load_us);
+            draw_step_us(n, us, load_us + 10000);
+            draw_loading_us(us, load_us);
             draw_op_us("cpu_op", "aten::mm", us + load_us, 10000);
         }
         answer();
@@ -630,8 +592,7 @@ TEST(unified_memory_is_advised_to_move_ahead)
 {
     drawn_file()->producer = PRODUCER_NSYS;
     *VEC_PUSH(&drawn_file()->devices) = (struct trace_device){ .id = 0, .name = "A100", .sm_count = 108 };
-    draw_call_us("cudaLaunchKernel", 0, 10, 1);
-    draw_work_us("kernel", "add(float *)", 10, 20000, 1);
+    draw_kernel_us("add(float *)", 0, 10, 10, 20000, 1);
     draw_decimal(ARG_BLOCKS_PER_SM, 1.0 / 108);
     draw_text(ARG_BLOCK, "[1,1,1]");
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 5000000, 1000000, DRAW_NO_CALL);
@@ -697,12 +658,9 @@ TEST(the_longest_pause_is_compared_with_the_saving)
 {
     for (int each = 0; each < 2; each++) {
         for (int64_t n = 0; n < 4; n++) {
-            char name[32];
             int64_t us = 4000 * n, pause_us = each ? 3980 : n == 1 ? 2000 : 500;
-            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-            draw_op_us("user_annotation", name, us, 4000);
-            draw_call_us("cudaLaunchKernel", us, 10, n + 1);
-            draw_work_us("kernel", "elementwise", us + 12, each ? 3500 : 10, n + 1);
+            draw_step_us(n, us, 4000);
+            draw_kernel_us("elementwise", us, 10, us + 12, each ? 3500 : 10, n + 1);
             draw_op_us("cpu_op", "aten::add", us + 10 + pause_us, 3990 - pause_us);
         }
         answer();
@@ -725,14 +683,10 @@ TEST(the_longest_pause_is_compared_with_the_saving)
 TEST(two_changes_that_save_the_same_time_are_named)
 {
     for (int64_t n = 0; n < 5; n++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-        draw_op_us("user_annotation", name, 1000 * n, 1000);
-        draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1000 * n,
-                   200);
+        draw_step_us(n, 1000 * n, 1000);
+        draw_loading_us(1000 * n, 200);
         draw_op_us("user_annotation", "tokenize", 1000 * n + 200, 300);
-        draw_call_us("cudaLaunchKernel", 1000 * n + 500, 10, n + 1);
-        draw_work_us("kernel", "elementwise", 1000 * n + 512, 950, n + 1);
+        draw_kernel_us("elementwise", 1000 * n + 500, 10, 1000 * n + 512, 950, n + 1);
         draw_op_us("cpu_op", "aten::mm", 1000 * n + 520, 480);
     }
     answer();
@@ -781,8 +735,7 @@ TEST(what_comes_before_the_first_launch_is_of_no_loop)
         draw_host("user_annotation", "prepare", 1, later ? 2100000 : 0, 5000000);
         for (int64_t n = 0; n < 2; n++) {
             int64_t us = n == 0 ? (later ? 100 : 6000) : 7500;
-            draw_call_us("cudaLaunchKernel", us, 10, n + 1);
-            draw_work_us("kernel", "elementwise", us + 20, 1000, n + 1);
+            draw_kernel_us("elementwise", us, 10, us + 20, 1000, n + 1);
         }
         answer();
         assert_int_equal(row_of("host_time") != SIZE_MAX, later);
@@ -895,15 +848,12 @@ TEST(every_rule_is_documented)
 TEST(every_price_is_of_the_change_alone)
 {
     for (int64_t n = 0; n < 4; n++) {
-        char name[32];
         int64_t us = 1000 * n;
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-        draw_op_us("user_annotation", name, us, 1000);
-        draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us, 300);
+        draw_step_us(n, us, 1000);
+        draw_loading_us(us, 300);
         draw_call_us("cudaDeviceSynchronize", us + 300, 10, 100 * n + 1);
         for (int64_t i = 0; i < 10; i++) {
-            draw_call_us("cudaLaunchKernel", us + 400 + 60 * i, 10, 100 * n + i + 2);
-            draw_work_us("kernel", "elementwise", us + 412 + 60 * i, 50, 100 * n + i + 2);
+            draw_kernel_us("elementwise", us + 400 + 60 * i, 10, us + 412 + 60 * i, 50, 100 * n + i + 2);
         }
     }
     answer();
@@ -926,19 +876,13 @@ TEST(every_price_is_of_the_change_alone)
 TEST(a_graph_leaves_the_profiler_its_time)
 {
     for (int rank = 0; rank < 2; rank++) {
-        if (rank > 0)
-            draw_file("rank1.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         for (int64_t n = 0; n < 3; n++) {
-            char name[32];
             int64_t us = 1000 * n;
-            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-            draw_op_us("user_annotation", name, us, 1000);
-            draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
-            draw_work_us("kernel", "elementwise", us + 12, 10, 3 * n + 1);
+            draw_step_us(n, us, 1000);
+            draw_kernel_us("elementwise", us, 10, us + 12, 10, 3 * n + 1);
             draw_event("overhead", "Activity Buffer Request", -1, 0, 1000 * (us + 60), 300000);
-            draw_call_us("cudaLaunchKernel", us + 460, 10, 3 * n + 2);
-            draw_work_us("kernel", "elementwise", us + 472, 518, 3 * n + 2);
+            draw_kernel_us("elementwise", us + 460, 10, us + 472, 518, 3 * n + 2);
             draw_op_us("cpu_op", "aten::add", us + 470, 530);
         }
     }
@@ -955,12 +899,10 @@ static const char *verdict_of_mallocs(int64_t first_us, int64_t later_us, int64_
 {
     for (int64_t n = 0, us = 0; n < 3; n++) {
         int64_t malloc_us = n == 0 ? first_us : later_us, launch_us = n == 0 ? load_us : 10;
-        draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
-        draw_work_us("kernel", "elementwise", us + 12, 5, 3 * n + 1);
+        draw_kernel_us("elementwise", us, 10, us + 12, 5, 3 * n + 1);
         draw_call_us("cudaMalloc", us + 20, malloc_us, 3 * n + 2);
-        draw_call_us("cudaLaunchKernel", us + 20 + malloc_us, launch_us, 3 * n + 3);
-        draw_work_us("kernel", n == 0 ? "reduce" : "elementwise", us + 22 + malloc_us + launch_us, 5,
-                     3 * n + 3);
+        draw_kernel_us(n == 0 ? "reduce" : "elementwise", us + 20 + malloc_us, launch_us,
+                       us + 22 + malloc_us + launch_us, 5, 3 * n + 3);
         us += 28 + malloc_us + launch_us;
     }
     answer();
@@ -1006,16 +948,12 @@ TEST(what_only_first_steps_have_is_no_saving)
 static void draw_loads_between_launches(int64_t loads_us)
 {
     for (int64_t n = 0; n < 3; n++) {
-        char name[32];
         int64_t us = (550 + loads_us) * n;
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-        draw_op_us("user_annotation", name, us, 550 + loads_us);
-        draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us + 150,
-                   loads_us);
+        draw_step_us(n, us, 550 + loads_us);
+        draw_loading_us(us + 150, loads_us);
         for (int64_t i = 0; i < 11; i++) {
             int64_t at_us = us + 10 + 48 * i + (i < 3 ? 0 : loads_us);
-            draw_call_us("cudaLaunchKernel", at_us, 10, 20 * n + i + 1);
-            draw_work_us("kernel", "elementwise", at_us + 12, 10, 20 * n + i + 1);
+            draw_kernel_us("elementwise", at_us, 10, at_us + 12, 10, 20 * n + i + 1);
         }
     }
 }
@@ -1049,8 +987,7 @@ TEST(computing_leads_where_it_can_be_faster)
         draw_op_us("cpu_op", "aten::mm", us, 30);
         if (n == 0)
             draw_device(0);
-        draw_call_us("cudaLaunchKernel", us + 10, 10, 3 * n + 1);
-        draw_work_us("kernel", "volta_sgemm_128x64_nn", us + 20, 600, 3 * n + 1);
+        draw_kernel_us("volta_sgemm_128x64_nn", us + 10, 10, us + 20, 600, 3 * n + 1);
         draw_call_us("cudaMemcpyAsync", us + 20, 10, 3 * n + 2);
         draw_work_us("gpu_memcpy", "Memcpy DtoD (Device -> Device)", us + 620, 100, 3 * n + 2);
         draw_call_us("cudaDeviceSynchronize", us + 40, 690, 3 * n + 3);
@@ -1130,8 +1067,7 @@ static void draw_slow_rank(enum slowness slowness, bool slow, int64_t us, int64_
                                                         : 100,
             relu_us = slow && slowness == SLOW_DEVICE ? 120 : 60, at_us = us + batch_us,
             kernels = slow && slowness == SLOW_MORE_KERNELS ? 4 : 2, last_us = us + 510;
-    draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us,
-               batch_us);
+    draw_loading_us(us, batch_us);
     draw_op_us("cpu_op", "aten::mm", at_us, operator_us);
     at_us += operator_us + pause_us;
     for (int64_t i = 0; i < kernels; i++)
@@ -1173,15 +1109,11 @@ TEST(what_a_late_rank_does_longer_is_named)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (int rank = 0; rank < 2; rank++) {
-            if (rank == 1)
-                draw_file("rank1.json");
-            drawn_file()->rank = rank;
+            draw_rank(rank);
             for (int n = 0; n < 4; n++) {
-                char name[32];
-                snprintf(name, sizeof name, "ProfilerStep#%d", n);
                 /* a first step that begins earlier is no reason */
                 int64_t early_us = rank == 1 && n == 0 && i == SLOW_UNKNOWN ? 250 : 0;
-                draw_op_us("user_annotation", name, 800 * n - early_us, 800 + early_us);
+                draw_step_us(n, 800 * n - early_us, 800 + early_us);
                 draw_slow_rank((enum slowness)i, rank == 1, 800 * n, n);
             }
         }
@@ -1204,21 +1136,14 @@ TEST(what_a_late_rank_does_longer_is_named)
 static const char *verdict_of_communication(int64_t group, int64_t job, struct arena *texts)
 {
     for (int rank = 0; rank < 2; rank++) {
-        if (rank == 1)
-            draw_file("rank1.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         drawn_file()->world_size = job;
         for (int n = 0; n < 4; n++) {
             int64_t us = 1000 * n;
-            char name[32];
-            snprintf(name, sizeof name, "ProfilerStep#%d", n);
-            draw_op_us("user_annotation", name, us, 1000);
-            draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us,
-                       300);
-            draw_call_us("cudaLaunchKernel", us + 310, 10, 3 * n + 1);
-            draw_work_us("kernel", "product", us + 322, 1, 3 * n + 1);
-            draw_call_us("cudaLaunchKernel", us + 320, 5, 3 * n + 2);
-            draw_work_us("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us + 326, 600, 3 * n + 2);
+            draw_step_us(n, us, 1000);
+            draw_loading_us(us, 300);
+            draw_kernel_us("product", us + 310, 10, us + 322, 1, 3 * n + 1);
+            draw_kernel_us("ncclDevKernel_AllReduce_Sum_f32_RING_LL", us + 320, 5, us + 326, 600, 3 * n + 2);
             draw_text(ARG_COLLECTIVE, "allreduce");
             draw_text(ARG_GROUP_NAME, "0");
             if (group)
@@ -1273,13 +1198,10 @@ TEST(bars_are_of_the_mean_device)
 TEST(a_bar_is_of_no_step_without_work)
 {
     for (int64_t n = 0; n < 3; n++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-        draw_op_us("user_annotation", name, 1000 * n, 1000);
+        draw_step_us(n, 1000 * n, 1000);
         draw_op_us("cpu_op", "aten::add", 1000 * n, 900);
     }
-    draw_call_us("cudaLaunchKernel", 4000, 10, 1);
-    draw_work_us("kernel", "elementwise", 4020, 500, 1);
+    draw_kernel_us("elementwise", 4000, 10, 4020, 500, 1);
     answer();
     assert_string_equal(result->answer->bars_of, "what the GPU did from the first to the last work");
     assert_string_equal(result->answer->bars_title,
@@ -1310,8 +1232,7 @@ TEST(communication_on_the_host_of_one_rank_is_not_looked_at)
  */
 TEST(the_wait_that_ends_the_recording_saves_nothing)
 {
-    draw_call_us("cudaLaunchKernel", 0, 10, 1);
-    draw_work_us("kernel", "elementwise", 20, 870, 1);
+    draw_kernel_us("elementwise", 0, 10, 20, 870, 1);
     draw_call_us("cudaDeviceSynchronize", 100, 800, 2);
     answer();
     assert_true(row_of("host_wait") == SIZE_MAX);
@@ -1361,9 +1282,7 @@ TEST(jax_copies_ahead)
 {
     drawn_file()->producer = PRODUCER_JAX;
     for (int64_t n = 0; n < 3; n++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-        draw_op_us("user_annotation", name, 1000 * n, 1000);
+        draw_step_us(n, 1000 * n, 1000);
         draw_pageable_copies(true, 1000 * n, n);
     }
     answer();
@@ -1385,8 +1304,7 @@ TEST(the_wait_that_would_save_most_stands_for_its_operator)
         draw_work_us("gpu_memcpy",
                      i < 10 ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy DtoH (Device -> Pageable)", us + 5,
                      copy_us - 8, 2 * i + 1);
-        draw_call_us("cudaLaunchKernel", us + copy_us, 10, 2 * i + 2);
-        draw_work_us("kernel", "elementwise", us + copy_us + 12, 5, 2 * i + 2);
+        draw_kernel_us("elementwise", us + copy_us, 10, us + copy_us + 12, 5, 2 * i + 2);
     }
     answer();
     const struct table *findings = table_called(result, "findings");
@@ -1425,8 +1343,7 @@ static void draw_launches_of_five(bool loads)
     for (int64_t k = 0, us = 0, id = 1; k < 5; k++)
         for (int again = 0; again < 4; again++, id++) {
             int64_t call_us = loads && again == 0 ? 1000 + 100 * k : 10;
-            draw_call_us("cudaLaunchKernel", us, call_us, id);
-            draw_work_us("kernel", kernels[k], us + call_us + 2, 4, id);
+            draw_kernel_us(kernels[k], us, call_us, us + call_us + 2, 4, id);
             us += call_us + 10;
         }
     answer();
@@ -1471,8 +1388,7 @@ TEST(pinning_is_priced_with_memory_of_devices)
     for (int devices = 0; devices < 2; devices++) {
         draw_call_us("cudaHostAlloc", 0, 900, 1);
         draw_call_us(devices ? "cudaMalloc" : "cudaHostAlloc", 900, 100, 2);
-        draw_call_us("cudaLaunchKernel", 1010, 10, 3);
-        draw_work_us("kernel", "elementwise", 1022, 100, 3);
+        draw_kernel_us("elementwise", 1010, 10, 1022, 100, 3);
         answer();
         const struct table *findings = table_called(result, "findings");
         size_t row = row_of("allocation");
@@ -1494,8 +1410,7 @@ TEST(pauses_are_marked_as_the_framework_does)
     for (size_t i = 0; i < 2; i++) {
         drawn_file()->producer = programs[i].producer;
         for (int64_t n = 0; n < 3; n++) {
-            draw_call_us("cudaLaunchKernel", 10000 * n, 10, n + 1);
-            draw_work_us("kernel", "elementwise", 10000 * n + 12, 100, n + 1);
+            draw_kernel_us("elementwise", 10000 * n, 10, 10000 * n + 12, 100, n + 1);
         }
         answer();
         const char *advice = text_called(table_called(result, "findings"), row_of("pauses"), "advice");
@@ -1508,12 +1423,10 @@ TEST(pauses_are_marked_as_the_framework_does)
 TEST(the_capture_of_a_graph_is_no_slow_launch)
 {
     for (int captures = 0; captures < 2; captures++) {
-        draw_call_us("cudaLaunchKernel", 0, 5, 1);
-        draw_work_us("kernel", "elementwise", 10, 10, 1);
+        draw_kernel_us("elementwise", 0, 5, 10, 10, 1);
         draw_call_us(captures ? "cudaStreamBeginCapture" : "cudaEventRecord", 30, 5, 2);
         draw_call_us(captures ? "cudaStreamEndCapture" : "cudaEventRecord", 900, 5, 3);
-        draw_call_us("cudaLaunchKernel", 910, 5, 4);
-        draw_work_us("kernel", "elementwise", 920, 10, 4);
+        draw_kernel_us("elementwise", 910, 5, 920, 10, 4);
         answer();
         assert_int_equal(row_of("launches") == SIZE_MAX, captures);
         assert_int_equal(strstr(notice_of("not_looked_at"), "the capture of a graph") != NULL, captures);

@@ -56,10 +56,8 @@ static void assert_part(enum gap_cause cause, int64_t length_ns)
 /* Two kernels of stream 7 with a gap from 20 to 50; the second is launched by a call at CALL_NS that takes CALL_DUR_NS. */
 static void draw_gap_of(int64_t call_ns, int64_t call_dur_ns)
 {
-    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
-    draw_work("kernel", "a", 0, 7, 10, 10, 1);
-    draw_call("cudaLaunchKernel", 1, call_ns, call_dur_ns, 2);
-    draw_work("kernel", "b", 0, 7, 50, 10, 2);
+    draw_kernel("a", 0, 2, 10, 10, 1);
+    draw_kernel("b", call_ns, call_dur_ns, 50, 10, 2);
 }
 
 static void draw_gap(int64_t call_ns)
@@ -165,8 +163,7 @@ TEST(first_use)
     assert_string_equal(NAME_OF(meanwhile), "cudaLaunchKernel");
 
     draw_gap_of(23, 25);
-    draw_call("cudaLaunchKernel", 1, 3, 2, 3);
-    draw_work("kernel", "b", 0, 7, 12, 3, 3);
+    draw_kernel("b", 3, 2, 12, 3, 3);
     answer();
     assert_part(GAP_LAUNCH_CALL, 25);
 }
@@ -175,7 +172,7 @@ TEST(first_use)
 TEST(what_the_host_did_meanwhile)
 {
     draw_gap(40);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 70);
+    draw_step(1, 0, 70);
     draw_host("user_annotation", "step", 1, 5, 60);
     draw_host("user_annotation", "thinking", 1, 26, 9);
     answer();
@@ -242,12 +239,10 @@ TEST(a_synchronization_takes_what_it_took)
  */
 TEST(a_blocking_copy_synchronizes)
 {
-    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
-    draw_work("kernel", "a", 0, 7, 10, 10, 1);
+    draw_kernel("a", 0, 2, 10, 10, 1);
     draw_call("cudaMemcpyAsync", 1, 15, 13, 2);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 9, 16, 10, 2);
-    draw_call("cudaLaunchKernel", 1, 30, 2, 3);
-    draw_work("kernel", "b", 0, 7, 40, 10, 3);
+    draw_kernel("b", 30, 2, 40, 10, 3);
     answer();
     assert_part(GAP_SYNCHRONIZATION, 2);
     assert_part(GAP_HOST, 2);
@@ -333,8 +328,7 @@ TEST(a_launch_that_is_not_in_the_file_is_unknown)
 /* Pages of unified memory have no call: they move as the host touches them, 20-50, or the kernel that runs. */
 TEST(pages_of_unified_memory_wait_for_the_host)
 {
-    draw_call("cudaLaunchKernel", 1, 0, 5, 1);
-    draw_work("kernel", "a", 0, 7, 10, 10, 1);
+    draw_kernel("a", 0, 5, 10, 10, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 12, 3, DRAW_NO_CALL);
     draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 50, 10, DRAW_NO_CALL);
     answer();
@@ -499,7 +493,7 @@ TEST(causes_are_summed_up_by_operator_step_and_thread)
     } cases[] = { { BY(DEVICE), 1, 20 }, { BY(OP), 2, 10 },   { BY(STEP), 2, 10 },
                   { BY(THREAD), 2, 10 }, { BY(RANK), 1, 20 }, { BY(OP) | BY(DEVICE), 2, 10 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        draw_host("user_annotation", "ProfilerStep#1", 1, 0, 25);
+        draw_step(1, 0, 25);
         draw_host("cpu_op", "aten::mm", 1, 0, 20);
         draw_host("cpu_op", "aten::add", 2, 29, 20);
         draw_call("cudaLaunchKernel", 1, 0, 1, 1);

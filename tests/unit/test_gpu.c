@@ -167,8 +167,8 @@ TEST(equal_streams_of_two_devices_are_two)
  */
 TEST(efficiency_looks_at_the_steps_as_they_ran)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 35);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 35, 35);
+    draw_step(1, 0, 35);
+    draw_step(2, 35, 35);
     draw_call("cudaLaunchKernel", 1, 2, 3, 1);
     draw_call("cudaLaunchKernel", 1, 36, 2, 2);
     draw_call("cudaLaunchKernel", 1, 39, 2, 3);
@@ -200,10 +200,9 @@ TEST(efficiency_looks_at_the_steps_as_they_ran)
  */
 TEST(of_steps_that_overlap_the_first_is_the_window)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 60);
+    draw_step(1, 0, 60);
     draw_host("user_annotation", "ProfilerStep#2", 2, 20, 70);
-    draw_call("cudaLaunchKernel", 1, 2, 3, 1);
-    draw_work("kernel", "gemm", 0, 7, 10, 20, 1);
+    draw_kernel("gemm", 2, 3, 10, 20, 1);
     draw_work("kernel", "late", 0, 7, 65, 10, DRAW_NO_CALL);
     draw_decimal(ARG_BLOCKS_PER_SM, 2);
     analyze((struct selection_query){ 0 });
@@ -215,7 +214,7 @@ TEST(of_steps_that_overlap_the_first_is_the_window)
 /* A step of no length at 50: the operators from 0 to 40 are the window, in which a kernel ran for 20. */
 TEST(steps_that_took_no_time_are_no_window)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 50, 0);
+    draw_step(1, 50, 0);
     draw_host("cpu_op", "aten::mm", 1, 0, 40);
     draw_work("kernel", "gemm", 0, 7, 10, 20, DRAW_NO_CALL);
     analyze((struct selection_query){ 0 });
@@ -309,8 +308,8 @@ TEST(a_row_of_a_step_is_the_work_it_launched)
                                            { TABLE_INT_MISSING, 30, 20, 10, 0, 0, 0, 2 } };
     static const char *const keys[] = { "step",           "span", "computation", "exposed_communication",
                                         "exposed_memcpy", "idle", "gaps",        "events" };
-    draw_host("user_annotation", "ProfilerStep#1", 1, 15, 30);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 45);
+    draw_step(1, 15, 30);
+    draw_step(2, 50, 45);
     draw_operations();
     analyze_by((struct selection_query){ 0 }, BY(STEP));
     assert_int_equal(devices->row_count, 3);

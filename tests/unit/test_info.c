@@ -35,8 +35,8 @@ static void describe_file(int64_t rank)
 static struct result *draw(void)
 {
     describe_file(0);
-    draw_host("user_annotation", "ProfilerStep#4", 1, 100, 130);
-    draw_host("user_annotation", "ProfilerStep#5", 1, 230, 171);
+    draw_step(4, 100, 130);
+    draw_step(5, 230, 171);
     draw_host("cpu_op", "mm", 1, 100, 60);
     draw_call("cudaLaunchKernel", 1, 120, 20, 9);
     draw_host("cpu_instant_event", "[memory]", 1, 170, 0);

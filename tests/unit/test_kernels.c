@@ -120,8 +120,8 @@ TEST(rows_by_shape_operator_and_stream)
 /* Launched in step 1, twice, and after it; the second runs only in step 2. */
 TEST(steps_have_what_they_launched)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 10);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 10, 10);
+    draw_step(1, 0, 10);
+    draw_step(2, 10, 10);
     draw_call("cudaLaunchKernel", 1, 1, 1, 1);
     draw_call("cudaLaunchKernel", 1, 2, 1, 2);
     draw_call("cudaLaunchKernel", 1, 30, 1, 3);

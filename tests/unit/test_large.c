@@ -59,12 +59,9 @@ TEST(steps_and_gaps)
 {
     draw_begin(&summary_wants);
     for (int i = 0; i < MANY; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", i);
-        draw_host("user_annotation", name, 1, 100 * i, 99);
+        draw_step(i, 100 * i, 99);
         draw_host("cpu_op", "aten::mm", 1, 100 * i, 50);
-        draw_call("cudaLaunchKernel", 1, 100 * i + 10, 5, i);
-        draw_work("kernel", "gemm", 0, 7, 100 * i + 20, 30, i);
+        draw_kernel("gemm", 100 * i + 10, 5, 100 * i + 20, 30, i);
         draw_event("cpu_instant_event", "[memory]", DRAW_PROCESS, 1, 100 * i + 20, 0);
         draw_arg(ARG_DEVICE_TYPE, 1);
         draw_arg(ARG_DEVICE_ID, 0);

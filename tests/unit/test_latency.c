@@ -62,8 +62,8 @@ TEST(percentiles_are_durations_that_occurred)
 
 TEST(names_that_differ_in_numbers_are_one_row)
 {
-    draw_host("user_annotation", "ProfilerStep#9", 1, 0, 10);
-    draw_host("user_annotation", "ProfilerStep#10", 1, 20, 10);
+    draw_step(9, 0, 10);
+    draw_step(10, 20, 10);
     draw_host("user_annotation", "fp8 all2all", 1, 40, 10);
     draw_host("user_annotation", "fp8 all2all", 1, 60, 10);
     draw_host("user_annotation", "fp16 all2all", 1, 80, 10); /* another word */

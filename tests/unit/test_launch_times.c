@@ -95,8 +95,7 @@ TEST(an_empty_queue)
 /* By the clocks' skew the kernel seems to begin before its call: no queue time, none below zero. */
 TEST(a_kernel_before_its_call)
 {
-    draw_call("cudaLaunchKernel", 1, 20, 10, 1);
-    draw_work("kernel", "a", 0, 7, 15, 30, 1);
+    draw_kernel("a", 20, 10, 15, 30, 1);
     answer();
     assert_row(launches, 0, "queue_time=0, total_time=25");
     assert_int_equal(int_called(queues, 0, "max_depth"), 0);
@@ -155,8 +154,8 @@ TEST(rows_may_be_of_anything_a_launch_has)
         { BY(STREAM), 2, "stream", 7, 12 }, { BY(STEP), 2, "step", 4, 14 },
         { BY(OP), 2, "count", 2, 12 },      { BY(THREAD), 2, "count", 2, 12 },
     };
-    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
-    draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
+    draw_step(3, 0, 50);
+    draw_step(4, 50, 50);
     draw_host("cpu_op", "aten::mm", 1, 10, 20);
     draw_call("cudaLaunchKernel", 1, 12, 4, 1);
     draw_call("cudaLaunchKernel", 2, 60, 6, 2);
@@ -183,8 +182,8 @@ TEST(rows_may_be_of_anything_a_launch_has)
 TEST(steps_choose_launches_by_their_calls)
 {
     static const char *const kernels[] = { "k", "(no work in the file)" };
-    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
-    draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
+    draw_step(3, 0, 50);
+    draw_step(4, 50, 50);
     draw_call("cudaLaunchKernel", 1, 40, 4, 1);
     draw_call("cudaLaunchKernel", 1, 70, 4, 2);
     draw_work("kernel", "k", 0, 7, 60, 5, 1);

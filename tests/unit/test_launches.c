@@ -243,8 +243,7 @@ TEST(kernels_share_a_call_but_files_do_not)
     call(1, "cudaGraphLaunch", 0, 8);
     kernel("first", 5, 8);
     kernel("second", 20, 8);
-    draw_file("other.json");
-    drawn_file()->rank = 1;
+    draw_rank(1);
     call(1, "cudaLaunchKernel", 0, 8);
     kernel("third", 5, 8);
     struct attribution *launches = scratch(attribution_open(drawn()));

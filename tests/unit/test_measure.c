@@ -72,8 +72,8 @@ static struct trace *draw(const struct measure_options *options, int64_t gemm_ns
 {
     struct trace_wants wants = measure_wants(options);
     draw_begin(&wants);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 20);
+    draw_step(1, 0, 50);
+    draw_step(2, 50, 20);
     draw_host("cpu_op", "aten::mm", 1, 14, 26);
     draw_host("cpu_op", "aten::mm", 1, 52, 8);
     draw_call("cudaLaunchKernel", 1, 16, 2, 1);
@@ -138,12 +138,12 @@ TEST(what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it)
     struct measure_options options = { 0 };
     struct trace_wants wants = measure_wants(&options);
     draw_begin(&wants);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 40);
+    draw_step(1, 0, 40);
     draw_host("user_annotation", "ProfilerStep#9", 2, 12, 40);
     draw_host("cpu_op", "a", 1, 16, 8);
     draw_call("cudaLaunchKernel", 1, 30, 2, 1);
     draw_host("cpu_op", "b", 1, 44, 6);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 60, 30);
+    draw_step(1, 60, 30);
     draw_host("cpu_op", "b", 1, 64, 10);
     draw_work("kernel", "gemm", 0, 7, 34, 14, 1);
     measures = scratch(measures_open());

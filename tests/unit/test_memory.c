@@ -45,7 +45,7 @@ static size_t row_of(const struct table *table, const char *device, const char *
  */
 static void draw_records(void)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 60);
+    draw_step(1, 0, 60);
     draw_host("cpu_op", "aten::linear", 1, 2, 38);
     draw_host("cpu_op", "aten::mm", 1, 5, 15);
     draw_memory(8, CUDA, 0, 0xA00, 50, 150);
@@ -56,7 +56,7 @@ static void draw_records(void)
     draw_memory(46, CUDA, 0, 0xC00, 40, 170);
     draw_memory(50, CUDA, 0, 0xB00, -30, 140);
     draw_memory(58, CUDA, 0, 0xD00, -30, 110);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 60, 40);
+    draw_step(2, 60, 40);
     draw_host("cpu_op", "aten::linear", 1, 62, 28);
     draw_host("cpu_op", "aten::mm", 1, 66, 14);
     draw_memory(70, CUDA, 0, 0xE00, 90, 200);
@@ -283,7 +283,7 @@ TEST(fragmentation_is_what_is_reserved_and_not_used)
 {
     draw_begin(&memory_wants);
     static const int64_t reserved[] = { 100, 100, 200 }, bytes[] = { 40, 50, 5 }, in_use[] = { 40, 90, 95 };
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+    draw_step(1, 0, 50);
     for (int i = 0; i < 3; i++) {
         draw_memory(INT64_C(10) * (i + 1), CUDA, 0, 0xA00 + i, bytes[i], in_use[i]);
         draw_arg(ARG_TOTAL_RESERVED, reserved[i]);
@@ -299,8 +299,8 @@ TEST(fragmentation_is_what_is_reserved_and_not_used)
 TEST(what_is_reserved_between_steps_is_reserved_in_the_next)
 {
     draw_begin(&memory_wants);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 60, 40);
+    draw_step(1, 0, 50);
+    draw_step(2, 60, 40);
     draw_memory(10, CUDA, 0, 0xA00, 40, 40);
     draw_arg(ARG_TOTAL_RESERVED, 100);
     draw_memory(55, CUDA, 0, 0xB00, 90, 130);

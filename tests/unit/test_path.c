@@ -55,8 +55,7 @@ static int64_t end_with(const struct trace *trace, const char *name, double fact
 TEST(late_work_was_queued)
 {
     for (int64_t late = 0; late < 2; late++) {
-        draw_call("cudaLaunchKernel", 1, 0, 5, 1);
-        draw_work("kernel", "gemm", 0, 7, 5 + 29999 + late, 40, 1);
+        draw_kernel("gemm", 0, 5, 5 + 29999 + late, 40, 1);
         assert_string_equal(path_of(drawn()),
                             late ? "call 0-5 cudaLaunchKernel, queued 5-30005 gemm, kernel 30005-30045 gemm"
                                  : "call 0-5 cudaLaunchKernel, launch 5-30004 gemm, kernel 30004-30044 gemm");
@@ -90,8 +89,7 @@ TEST(a_wait_within_a_call_that_waits_is_one)
 TEST(a_synchronisation_that_waits_for_nothing_is_a_call)
 {
     draw_host("cpu_op", "aten::mm", 1, 0, 40);
-    draw_call("cudaLaunchKernel", 1, 10, 5, 1);
-    draw_work("kernel", "gemm", 0, 7, 20, 30, 1);
+    draw_kernel("gemm", 10, 5, 20, 30, 1);
     draw_call("cudaDeviceSynchronize", 1, 60, 10, 2);
     assert_string_equal(path_of(drawn()),
                         "operator 0-10 aten::mm, call 10-15 cudaLaunchKernel, operator 15-40 aten::mm, "
@@ -180,15 +178,13 @@ TEST(a_stream_waits_for_the_event_that_was_recorded)
 {
     draw_call("cudaLaunchKernel", 1, 0, 4, 1);
     draw_work("kernel", "side", 0, 8, 5, 85, 1);
-    draw_call("cudaLaunchKernel", 1, 10, 4, 2);
-    draw_work("kernel", "main", 0, 7, 15, 25, 2);
+    draw_kernel("main", 10, 4, 15, 25, 2);
     draw_call("cudaEventRecord", 1, 30, 2, 3);
     draw_call("cudaStreamWaitEvent", 1, 40, 2, 4);
     draw_work("cuda_sync", "Stream Wait Event", 0, 7, 40, 1, 4);
     draw_arg(ARG_WAIT_ON_STREAM, 8);
     draw_arg(ARG_WAIT_ON_CORRELATION, 3);
-    draw_call("cudaLaunchKernel", 1, 50, 4, 5);
-    draw_work("kernel", "join", 0, 7, 95, 35, 5);
+    draw_kernel("join", 50, 4, 95, 35, 5);
     draw_call("cudaStreamSynchronize", 1, 60, 75, 6);
     assert_string_equal(path_of(drawn()),
                         "call 0-4 cudaLaunchKernel, launch 4-5 side, kernel 5-90 side, event 90-95 join, "
@@ -205,8 +201,7 @@ TEST(without_records_a_wait_is_for_what_ended_last)
     draw_call("cudaStreamWaitEvent", 1, 20, 2, 2);
     draw_call("cudaLaunchKernel", 1, 30, 4, 3);
     draw_work("kernel", "other", 0, 9, 35, 26, 3); /* ends at 61, but was launched after the wait */
-    draw_call("cudaLaunchKernel", 1, 40, 4, 4);
-    draw_work("kernel", "join", 0, 7, 62, 8, 4);
+    draw_kernel("join", 40, 4, 62, 8, 4);
     assert_string_equal(path_of(drawn()),
                         "call 0-4 cudaLaunchKernel, launch 4-5 side, kernel 5-60 side, event 60-62 join, "
                         "kernel 62-70 join");
@@ -244,12 +239,10 @@ TEST(the_backward_thread_hands_over)
  */
 TEST(threads_that_take_turns_follow_one_another)
 {
-    draw_call("cudaLaunchKernel", 1, 0, 10, 1);
-    draw_work("kernel", "a", 0, 7, 5, 1, 1);
+    draw_kernel("a", 0, 10, 5, 1, 1);
     draw_call("cuLaunchKernel", 2, 20, 30, 2);
     draw_work("kernel", "b", 0, 7, 25, 1, 2);
-    draw_call("cudaLaunchKernel", 1, 60, 10, 3);
-    draw_work("kernel", "c", 0, 7, 65, 1, 3);
+    draw_kernel("c", 60, 10, 65, 1, 3);
     assert_string_equal(path_of(drawn()),
                         "call 0-10 cudaLaunchKernel, gap 10-60, call 60-70 cudaLaunchKernel");
     /* Thread 2's call in a tenth of its time: 20-23; the gap of 10 after it ends at 33, the last call at 43. */
@@ -272,8 +265,7 @@ TEST(a_copy_blocks_its_call_where_the_call_ended_after_it)
 TEST(work_that_began_before_its_call_goes_on_where_the_thread_was)
 {
     draw_host("cpu_op", "aten::mm", 1, 0, 30);
-    draw_call("cudaLaunchKernel", 1, 20, 5, 1);
-    draw_work("kernel", "gemm", 0, 7, 17, 43, 1);
+    draw_kernel("gemm", 20, 5, 17, 43, 1);
     assert_string_equal(path_of(drawn()), "operator 0-17 aten::mm, kernel 17-60 gemm");
     assert_int_equal(replay_graph_of(drawn())->early_work, 1);
     /* The operator's first piece of 20 takes 10; the work is kept 17 behind the begin of the piece. */
@@ -318,9 +310,7 @@ TEST(what_happens_at_one_moment_has_an_order)
 TEST(a_collective_leads_to_the_last_rank)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
-        if (rank)
-            draw_file("rank1.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         draw_host("cpu_op", rank ? "slow" : "mm", 1, 0, rank ? 70 : 20);
         draw_call("cudaLaunchKernel", 1, rank ? 70 : 20, 5, 1);
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80 : 30, rank ? 40 : 90,
@@ -371,8 +361,7 @@ TEST(a_path_leads_through_modules_and_lines)
     draw_host("python_function", "train.py(1): step", 1, 0, 100);
     draw_host("python_function", "nn.Module: Linear_0", 1, 10, 30);
     draw_host("cpu_op", "aten::mm", 1, 15, 20);
-    draw_call("cudaLaunchKernel", 1, 20, 4, 1);
-    draw_work("kernel", "gemm", 0, 7, 30, 50, 1);
+    draw_kernel("gemm", 20, 4, 30, 50, 1);
     draw_call("cudaDeviceSynchronize", 1, 60, 22, 2);
     draw_host("cpu_op", "aten::add", 1, 85, 10);
     static const struct {
@@ -439,13 +428,12 @@ TEST(a_gap_is_where_the_thread_was_at_each_moment)
  */
 TEST(annotations_say_what_gaps_are)
 {
-    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
+    draw_step(0, 0, 100);
     draw_host("user_annotation", "load", 1, 0, 40);
     draw_host("cpu_op", "aten::empty", 1, 0, 1);
     draw_host("user_annotation", "forward", 1, 40, 20);
     draw_host("cpu_op", "aten::mm", 1, 40, 10);
-    draw_call("cudaLaunchKernel", 1, 42, 2, 1);
-    draw_work("kernel", "gemm", 0, 7, 50, 40, 1);
+    draw_kernel("gemm", 42, 2, 50, 40, 1);
     draw_call("cudaDeviceSynchronize", 1, 60, 32, 2);
     struct path_windows *windows = scratch(path_windows_whole(replay_graph_of(drawn())));
     struct path *path = scratch(path_open(replay_graph_of(drawn()), &windows->at[0]));

@@ -128,8 +128,7 @@ TEST(shares_are_of_the_longer)
     peaks.flops[PEAK_BF16] = 100e9;
     for (int round = 0; round < 2; round++) {
         draw_product(0, 50);
-        draw_call("cudaLaunchKernel", 1, 10, 5, 1);
-        draw_work("kernel", "gemm", 0, 7, 60, 40, 1);
+        draw_kernel("gemm", 10, 5, 60, 40, 1);
         answer(&peaks);
         const struct roofline_row *row = &roofline->rows.at[0];
         assert_string_equal(row->bound.at, round ? "memory" : "compute");
@@ -154,8 +153,7 @@ TEST(tf32_is_what_the_kernel_says)
     static const char *const kernels[] = { "sm80_xmma_gemm_f32f32_tf32f32_f32", "ampere_sgemm_128x64_nn" };
     for (int round = 0; round < 2; round++) {
         draw_operator("aten::mm", 0, 50, "[[8,8],[8,8]]", "[\"float\",\"float\"]");
-        draw_call("cudaLaunchKernel", 1, 10, 5, 1);
-        draw_work("kernel", kernels[round], 0, 7, 60, 64, 1);
+        draw_kernel(kernels[round], 10, 5, 60, 64, 1);
         answer(&peaks);
         assert_string_equal(roofline->rows.at[0].units.at, round ? "fp32 vector" : "tf32 matrix");
         assert_int_equal(roofline->rows.at[0].at_peak_ns, round ? 102 : 10);
@@ -179,7 +177,7 @@ TEST(recomputed_operations_are_no_model_flops)
 {
     struct device_peaks peaks = { .bandwidth = 1e15 };
     peaks.flops[PEAK_BF16] = 100e9;
-    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
+    draw_step(3, 0, 1000);
     draw_product(10, 50);
     draw_call("cudaLaunchKernel", 1, 20, 5, 1);
     draw_host("cpu_op", "autograd::engine::evaluate_function: CheckpointFunctionBackward", 1, 100, 800);
@@ -230,7 +228,7 @@ TEST(convolutions_of_old_versions_have_the_sizes_of_their_gradients)
 {
     struct device_peaks peaks = { .bandwidth = 1e18 };
     peaks.flops[PEAK_FP16] = 1e12;
-    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
+    draw_step(3, 0, 1000);
     draw_operator("aten::cudnn_convolution", 10, 50, "[[1,3,32,32],[16,3,3,3],[],[],[],[]]",
                   "[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\"]");
     draw_call("cudaLaunchKernel", 1, 20, 5, 1);
@@ -256,14 +254,13 @@ TEST(mfu_of_a_part_is_a_lower_bound)
     struct device_peaks peaks = { .bandwidth = 1e15 };
     peaks.flops[PEAK_BF16] = 100e9;
     for (int known = 1; known <= 3; known++) {
-        draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
+        draw_step(3, 0, 1000);
         for (int64_t i = 0; i < 3; i++) {
             if (i < known)
                 draw_product(10 + 100 * i, 50);
             else
                 draw_host("cpu_op", "moe::gemm", 1, 10 + 100 * i, 50);
-            draw_call("cudaLaunchKernel", 1, 20 + 100 * i, 5, i + 1);
-            draw_work("kernel", "my_gemm", 0, 7, 100 * (i + 1), 60, i + 1);
+            draw_kernel("my_gemm", 20 + 100 * i, 5, 100 * (i + 1), 60, i + 1);
         }
         answer(&peaks);
         const struct roofline_step *step = &roofline->steps.at[0];

@@ -224,11 +224,10 @@ TEST(rows_add_up_to_the_runs)
 /* Two steps of two operations each: four in a row, of which none are when steps are requested. */
 TEST(steps_cut_what_is_in_a_row)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 20);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 20, 20);
+    draw_step(1, 0, 20);
+    draw_step(2, 20, 20);
     for (int i = 0; i < 4; i++) {
-        draw_call("cudaLaunchKernel", 1, 10 * i + 1, 2, i + 1);
-        draw_work("kernel", "k", 0, 7, 10 * i + 5, 3, i + 1);
+        draw_kernel("k", 10 * i + 1, 2, 10 * i + 5, 3, i + 1);
     }
     answer(true);
     assert_int_equal(sequences->total.operations, 4);
@@ -296,8 +295,7 @@ TEST(neighbours_that_share_a_tensor_could_be_one)
         draw_host("cpu_op", ops[i].op, 1, 20 * i, 10);
         draw_text(ARG_INPUT_DIMS, ops[i].dims);
         draw_text(ARG_INPUT_TYPES, ops[i].types);
-        draw_call("cudaLaunchKernel", 1, 20 * i + 1, 1, i + 1);
-        draw_work("kernel", ops[i].op, 0, 7, 20 * i + 5, 10, i + 1);
+        draw_kernel(ops[i].op, 20 * i + 1, 1, 20 * i + 5, 10, i + 1);
     }
     answer(false);
     assert_int_equal(sequences->fusions.count, 1);
@@ -323,8 +321,7 @@ TEST(outermost_calls_of_an_operator_have_the_operations)
     draw_host("cpu_op", "f", 1, 95, 10);
     static const int64_t calls[] = { 10, 30, 65, 96 };
     for (int i = 0; i < 4; i++) {
-        draw_call("cudaLaunchKernel", 1, calls[i], 1, i + 1);
-        draw_work("kernel", i == 1 ? "b" : "a", 0, 7, calls[i] + 3, 10, i + 1);
+        draw_kernel(i == 1 ? "b" : "a", calls[i], 1, calls[i] + 3, 10, i + 1);
     }
     answer_with((struct selection_query){ 0 }, BY(DEVICE), (struct sequence_options){ .op = "f" });
     assert_int_equal(sequences->patterns.count, 2);

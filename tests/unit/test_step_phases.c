@@ -16,9 +16,7 @@ typedef void draw_body(int64_t at_ns, int64_t number);
 static void check(draw_body *body, const int64_t expected[PHASES])
 {
     for (int64_t i = 0; i < STEPS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)i);
-        draw_host("user_annotation", name, 1, i * LENGTH, LENGTH);
+        draw_step(i, i * LENGTH, LENGTH);
         body(i * LENGTH, i);
     }
     struct step_phases *phases = scratch(step_phases_open(drawn(), account_of(drawn())));
@@ -185,7 +183,7 @@ TEST(work_counts_for_the_phase_that_launched_it)
 /* Nothing says what is forward: all is other, and that is said. */
 TEST(what_is_not_known_is_other)
 {
-    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
+    draw_step(0, 0, 100);
     draw_host("cpu_op", "aten::linear", 1, 10, 50);
     struct step_phases *phases = scratch(step_phases_open(drawn(), account_of(drawn())));
     assert_false(phases->told);

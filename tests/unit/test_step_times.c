@@ -44,8 +44,8 @@ static void answer(struct selection_query query, const char *name)
  */
 static void draw(void)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 20);
+    draw_step(1, 0, 50);
+    draw_step(2, 50, 20);
     draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0, 12);
     draw_host("cpu_op", "aten::mm", 1, 14, 26);
     draw_host("cpu_op", "aten::mm", 1, 52, 8);
@@ -120,9 +120,9 @@ TEST(steps_are_selected_by_number)
  */
 TEST(steps_cut_by_the_end_of_recording_are_left_out)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 12);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 12, 12);
-    draw_host("user_annotation", "ProfilerStep#3", 1, 24, 10);
+    draw_step(1, 0, 12);
+    draw_step(2, 12, 12);
+    draw_step(3, 24, 10);
     draw_call("cudaLaunchKernel", 1, 2, 1, 1);
     draw_call("cudaLaunchKernel", 1, 4, 1, 2);
     draw_call("cudaLaunchKernel", 1, 14, 1, 3);
@@ -158,9 +158,9 @@ TEST(other_ranges_can_be_steps)
 /* The first ends 1 ns after the second begins: its start and its duration were both rounded up. */
 TEST(steps_that_overlap_by_rounding_count)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 1001);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 1000, 1000);
-    draw_host("user_annotation", "ProfilerStep#3", 1, 1950, 1000);
+    draw_step(1, 0, 1001);
+    draw_step(2, 1000, 1000);
+    draw_step(3, 1950, 1000);
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 2);
     assert_int_equal(int_called(steps, 0, "duration"), 1000);
@@ -208,7 +208,7 @@ TEST(calls_count_without_work_on_devices)
  */
 TEST(collectives_on_the_host_communicate)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 40);
+    draw_step(1, 0, 40);
     draw_host("user_annotation", "train", 1, 0, 35);
     draw_host("user_annotation", "gloo:all_reduce", 1, 5, 25);
     answer((struct selection_query){ 0 }, NULL);
@@ -289,7 +289,7 @@ TEST(devices_with_one_stream_number_stay_apart)
     static const unsigned words[] = { BY(DEVICE), BY(STREAM) };
     for (size_t i = 0; i < 2; i++) {
         step_by = words[i];
-        draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+        draw_step(1, 0, 50);
         draw_work("kernel", "gemm", 0, 7, 10, 10, DRAW_NO_CALL);
         draw_work("kernel", "gemm", 1, 7, 15, 25, DRAW_NO_CALL);
         answer((struct selection_query){ 0 }, NULL);
@@ -314,7 +314,7 @@ TEST(steps_of_all_files_of_a_rank_are_added_up)
             if (file)
                 draw_file("another.json");
             drawn_file()->rank = file == 1 ? 5 : 4;
-            draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+            draw_step(1, 0, 50);
             draw_work("kernel", "gemm", 0, 7, 10, 10 * (file + 1), DRAW_NO_CALL);
         }
         answer((struct selection_query){ 0 }, NULL);
@@ -333,9 +333,8 @@ TEST(sums_of_long_steps_do_not_overflow)
     for (int file = 0; file < 3; file++) {
         if (file)
             draw_file("another.json");
-        draw_host("user_annotation", "ProfilerStep#1", 1, -far_ns, 10);
-        draw_call("cudaLaunchKernel", 1, -far_ns, 2, 1);
-        draw_work("kernel", "gemm", 0, 7, far_ns, 1, 1);
+        draw_step(1, -far_ns, 10);
+        draw_kernel("gemm", -far_ns, 2, far_ns, 1, 1);
         draw_host("user_annotation", "end", 2, far_ns, 1); /* the host records for as long */
     }
     answer((struct selection_query){ 0 }, NULL);

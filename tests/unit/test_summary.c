@@ -14,8 +14,7 @@
 TEST(a_busy_device_is_no_finding)
 {
     draw_host("cpu_op", "aten::mm", 1, 0, 100);
-    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
-    draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
+    draw_kernel("gemm", 0, 2, 2, 98, 1);
     answer();
     assert_int_equal(result->tables.count, 2); /* no findings */
     assert_string_equal(result->tables.at[0]->key, "overview");
@@ -64,9 +63,7 @@ TEST(on_the_host_the_largest_part_of_a_step_is_the_verdict)
 {
     for (int communicates = 0; communicates < 2; communicates++) {
         for (int64_t step = 0; step < 3; step++) {
-            char name[40];
-            snprintf(name, sizeof name, "ProfilerStep#%" PRId64, step);
-            draw_host("user_annotation", name, 1, 100 * step, 100);
+            draw_step(step, 100 * step, 100);
             draw_host("cpu_op", "aten::mm", 1, 100 * step, communicates ? 30 : 60);
             if (communicates)
                 draw_host("user_annotation", "gloo:all_reduce", 1, 100 * step + 30, 60);
@@ -83,8 +80,7 @@ TEST(one_long_gap_is_named)
 {
     for (int once = 0; once < 2; once++) {
         for (int64_t n = 0, us = 0; n < 3; n++) {
-            draw_call_us("cudaLaunchKernel", us, 10, n + 1);
-            draw_work_us("kernel", "gemm", us + 12, 1000, n + 1);
+            draw_kernel_us("gemm", us, 10, us + 12, 1000, n + 1);
             us += once ? n == 1 ? 11002 : 1002 : 6002;
         }
         assert_int_equal(strstr(verdict(), ", in one gap of ") != NULL, once);
@@ -115,10 +111,8 @@ TEST(memory_that_is_nearly_full_and_grows_is_a_remark)
     draw_host("cpu_op", "aten::mm", 2, 0, 500);
     draw_call("cudaLaunchKernel", 2, 0, 1, 1);
     draw_work("kernel", "volta_sgemm_128x64_nn", 0, 7, 1, 499, 1);
-    static const char *const steps[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
-                                         "ProfilerStep#3", "ProfilerStep#4" };
     for (int i = 0; i < 5; i++) {
-        draw_host("user_annotation", steps[i], 1, 100 * i, 100);
+        draw_step(i, 100 * i, 100);
         struct chunk_event record = {
             .phase = 'i',
             .start_ns = 100 * i + 50,
@@ -147,27 +141,23 @@ TEST(memory_that_is_nearly_full_and_grows_is_a_remark)
 /* ---- every rule finds something in one drawing, and nothing in nearly the same ---- */
 
 /* A step of 100 on the host, with a launch at its begin that starts a kernel at START for DUR. */
-static void draw_step(int number, int64_t start_ns, int64_t dur_ns)
+static void draw_short_step(int number, int64_t start_ns, int64_t dur_ns)
 {
-    char name[32];
-    snprintf(name, sizeof name, "ProfilerStep#%d", number);
-    draw_host("user_annotation", name, 1, 100 * number, 100);
-    draw_call("cudaLaunchKernel", 1, 100 * number, 1, number + 1);
-    draw_work("kernel", "elementwise", 0, 7, start_ns, dur_ns, number + 1);
+    draw_step(number, 100 * number, 100);
+    draw_kernel("elementwise", 100 * number, 1, start_ns, dur_ns, number + 1);
 }
 
 /* Four steps of 100; the last lasts until 600 on the device, which is 200 more than the median, of 600. */
 static void draw_slow_step(bool wrong)
 {
     for (int i = 0; i < 4; i++)
-        draw_step(i, 100 * i + 1, wrong && i == 3 ? 299 : 99);
+        draw_short_step(i, 100 * i + 1, wrong && i == 3 ? 299 : 99);
 }
 
 static void draw_data_parallel(bool wrong)
 {
     draw_host("user_annotation", "DataParallel.forward", 1, 0, 30);
-    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-    draw_work("kernel", "elementwise", 0, 7, 1, 99, 1);
+    draw_kernel("elementwise", 0, 1, 1, 99, 1);
     draw_call("cudaLaunchKernel", 1, 1, 1, 2);
     draw_work("kernel", "elementwise", wrong ? 1 : 0, wrong ? 7 : 8, 2, 98, 2);
 }
@@ -177,8 +167,7 @@ static void draw_backend(bool wrong)
     drawn_file()->backend =
         trace_builder_strndup(draw_builder_now(), wrong ? "gloo" : "cpu:gloo,cuda:nccl", wrong ? 4 : 18);
     draw_host("user_annotation", "gloo:all_reduce", 1, 0, 30);
-    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-    draw_work("kernel", "elementwise", 0, 7, 1, 99, 1);
+    draw_kernel("elementwise", 0, 1, 1, 99, 1);
 }
 
 /* Rank 1 arrives at 60, or at 11, where rank 0 has been since 10. */
@@ -190,8 +179,7 @@ static void draw_straggler(bool wrong)
         int64_t start_ns = rank == 0 ? 10 : wrong ? 60 : 11;
         drawn_file()->rank = rank;
         draw_host("cpu_op", "aten::add", 1, 0, 100);
-        draw_call("cudaLaunchKernel", 1, 1, 1, 1);
-        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, start_ns, 90 - start_ns, 1);
+        draw_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 1, start_ns, 90 - start_ns, 1);
         draw_text(ARG_COLLECTIVE, "allreduce");
         draw_text(ARG_GROUP_NAME, "0");
         draw_arg(ARG_GROUP_SIZE, 2);
@@ -204,9 +192,7 @@ static void draw_turns(bool wrong)
 {
     int64_t late_ns = wrong ? 50 : 1;
     for (int rank = 0; rank < 2; rank++) {
-        if (rank == 1)
-            draw_file("rank1.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         draw_host("cpu_op", "aten::add", 1, 0, 200);
         draw_call("cudaLaunchKernel", 1, 1, 1, 1);
         draw_call("cudaLaunchKernel", 1, 3, 1, 2);
@@ -235,7 +221,7 @@ static void draw_memory_grows(bool wrong)
 {
     int64_t in_use = 0;
     for (int i = 0; i < 5; i++) {
-        draw_step(i, 100 * i + 1, 99);
+        draw_short_step(i, 100 * i + 1, 99);
         draw_memory(100 * i + 50, 1, 0, 0xA00 + i, 9, in_use += 9);
         if (!wrong && i == 3)
             draw_memory(100 * i + 60, 1, 0, 0xA00 + i, -9, in_use -= 9);
@@ -249,7 +235,7 @@ TEST(growth_is_a_share_of_the_largest_step)
     draw_memory(5, 1, 0, 0xF00, 60, 60);
     draw_memory(6, 1, 0, 0xF00, -60, 0);
     for (int i = 0; i < 5; i++) {
-        draw_step(i, 100 * i + 1, 99);
+        draw_short_step(i, 100 * i + 1, 99);
         draw_memory(100 * i + 50, 1, 0, 0xA00 + i, 1, i + 1);
     }
     answer();
@@ -279,9 +265,7 @@ TEST(work_that_outlasts_the_operators_is_work)
 static const char *phases_with_forward(int64_t forward_us)
 {
     for (int n = 0; n < 3; n++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", n);
-        draw_host("user_annotation", name, 1, 1000000 * n, 1000000);
+        draw_step(n, 1000000 * n, 1000000);
         draw_host("user_annotation", "forward", 1, 1000000 * n, 1000 * forward_us);
         draw_host("user_annotation", "backward", 1, 1000000 * n + 1000 * forward_us, 100000);
         draw_host("cpu_op", "aten::mm", 1, 1000000 * n, 1000 * forward_us);

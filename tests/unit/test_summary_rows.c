@@ -92,7 +92,7 @@ TEST(the_most_expensive_operators_come_first)
  */
 static void draw_two_ranks(void)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100);
+    draw_step(1, 0, 100);
     draw_host("cpu_op", "aten::mm", 1, 0, 15);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_host("cpu_op", "aten::add", 1, 16, 24);
@@ -102,7 +102,7 @@ static void draw_two_ranks(void)
     draw_work("kernel", "add", 1, 7, 20, 10, 2);
     draw_work("kernel", "add", 1, 7, 50, 10, 3);
     draw_file("second.json");
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100);
+    draw_step(1, 0, 100);
     draw_host("cpu_op", "aten::item", 1, 0, 99);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_call("cudaDeviceSynchronize", 1, 5, 90, 2);
@@ -159,8 +159,7 @@ TEST(files_of_one_rank_share_a_row)
                 draw_file("another.json");
             drawn_file()->rank = file == 1 ? 5 : 4;
             draw_host("cpu_op", "aten::mm", 1, 0, 20);
-            draw_call("cudaLaunchKernel", 1, 0, 2, 1);
-            draw_work("kernel", "gemm", 0, 7, 10, 10, 1);
+            draw_kernel("gemm", 0, 2, 10, 10, 1);
         }
         answer_by(by);
         struct table *overview = table_called(result, "overview");
@@ -178,9 +177,8 @@ TEST(ranks_come_in_any_order)
             if (rank == 0)
                 draw_file("another.json");
             drawn_file()->rank = rank;
-            draw_host("user_annotation", "ProfilerStep#1", 1, 0, rank ? 100 : 40);
-            draw_call("cudaLaunchKernel", 1, 0, 2, 1);
-            draw_work("kernel", "gemm", 0, 7, 2, 20, 1);
+            draw_step(1, 0, rank ? 100 : 40);
+            draw_kernel("gemm", 0, 2, 2, 20, 1);
         }
         answer_by(by);
         const struct table *overview = table_called(result, "overview");
@@ -267,8 +265,7 @@ TEST(memory_of_the_host_is_not_of_a_device)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int64_t host_number = -1; host_number <= 0; host_number++) {
             draw_host("cpu_op", "aten::empty", 1, 0, 100);
-            draw_call("cudaLaunchKernel", 1, 1, 1, 1);
-            draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
+            draw_kernel("gemm", 1, 1, 2, 98, 1);
             if (cases[i].host)
                 draw_memory(40, 0, host_number, 0xB00, cases[i].host, cases[i].host);
             if (cases[i].device)
@@ -292,15 +289,12 @@ TEST(memory_of_the_host_is_not_of_a_device)
 TEST(sums_of_long_files_do_not_overflow)
 {
     const int64_t far_ns = INT64_C(2200000000000000000);
-    static const char *const steps[] = { "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3" };
     for (enum summary_by by = SUMMARY_BY_ALL; by <= SUMMARY_BY_DEVICE; by++) {
         for (int file = 0; file < 3; file++) {
-            if (file)
-                draw_file("another.json");
-            drawn_file()->rank = file;
+            draw_rank(file);
             draw_work("kernel", "gemm", 0, 7, -far_ns, 1, DRAW_NO_CALL);
             for (int i = 0; i < 3; i++) {
-                draw_host("user_annotation", steps[i], 1, 10 * i - far_ns, 10);
+                draw_step(i + 1, 10 * i - far_ns, 10);
                 draw_call("cudaLaunchKernel", 1, 10 * i - far_ns, 2, i + 1);
                 draw_host("cpu_op", "aten::add", 1, far_ns + 10 * i, 1); /* the host is recorded to the end */
                 draw_work("kernel", "ncclDevKernel_AllReduce", 0, 7, far_ns + 10 * i, 1, i + 1);

@@ -541,8 +541,7 @@ TEST(files_add_up_or_are_distinguished_by_rank)
         drawn_file()->rank = 4;
         operator_("mm", 0, 20, 1);
         launch(DRAW_PROCESS, "gemm", 2, 10, 30, 901, 1);
-        draw_file("rank5.json");
-        drawn_file()->rank = 5;
+        draw_rank(5);
         operator_("mm", 5, 10, 1); /* ids and times of the other file mean nothing here */
         launch(DRAW_PROCESS, "gemm", 7, 10, 6, 901, 1);
         struct top_answer answer = ask(drawn(), (struct top_options){ .by = apart ? TOP_RANK : 0 });

@@ -23,8 +23,8 @@ static void check(const struct profile_cost *cost, int64_t calls, int64_t primit
  */
 TEST(calls_are_summed_up_by_caller)
 {
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 32);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 33, 17);
+    draw_step(1, 0, 32);
+    draw_step(2, 33, 17);
     draw_host("cpu_op", "a", 1, 2, 18);
     draw_host("cpu_op", "b", 1, 4, 5);
     draw_host("cpu_op", "a", 1, 10, 6);

@@ -63,8 +63,7 @@ static void draw(void)
     draw_work("kernel", "gemm", 0, 7, 34, 10, 2);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 44, 6, 3);
     draw_arg(ARG_BYTES, 3);
-    draw_call("cudaLaunchKernel", 1, 54, 2, 5);
-    draw_work("kernel", "gemm", 0, 7, 56, 22, 5);
+    draw_kernel("gemm", 54, 2, 56, 22, 5);
     draw_call("cudaDeviceSynchronize", 1, 60, 20, 6);
 }
 
@@ -256,8 +255,7 @@ TEST(names_of_copies_and_calls)
 TEST(what_the_device_waits_for_as_well_is_no_saving)
 {
     const int64_t us = 1000, ms = 1000000;
-    draw_call("cudaLaunchKernel", 1, 0, 5 * us, 1);
-    draw_work("kernel", "first", 0, 7, 8 * us, 2 * us, 1);
+    draw_kernel("first", 0, 5 * us, 8 * us, 2 * us, 1);
     draw_call("cudaStreamWaitEvent", 1, 20 * us, us, 2);
     draw_call("cudaLaunchKernel", 1, 30 * us, 5 * us, 3);
     draw_host("cpu_op", "aten::copy_", 1, 36 * us, 54 * ms);
@@ -275,14 +273,12 @@ TEST(what_the_device_waits_for_as_well_is_no_saving)
 TEST(a_short_wait_while_the_device_waits_is_no_saving)
 {
     const int64_t us = 1000;
-    draw_call("cudaLaunchKernel", 1, 0, 5 * us, 1);
-    draw_work("kernel", "first", 0, 7, 8 * us, 2 * us, 1);
+    draw_kernel("first", 0, 5 * us, 8 * us, 2 * us, 1);
     draw_call("cudaStreamWaitEvent", 1, 20 * us, us, 2);
     draw_call("cudaLaunchKernel", 1, 30 * us, 5 * us, 3);
     draw_call("cudaDeviceSynchronize", 1, 4530 * us, 500 * us, 4);
     draw_work("kernel", "late", 0, 7, 5000 * us, 20 * us, 3);
-    draw_call("cudaLaunchKernel", 1, 5040 * us, 5 * us, 5);
-    draw_work("kernel", "last", 0, 7, 5050 * us, us, 5);
+    draw_kernel("last", 5040 * us, 5 * us, 5050 * us, us, 5);
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 1);
     assert_int_equal(int_called(stalls, 0, "blocked"), 500 * us);
@@ -295,8 +291,8 @@ TEST(a_short_wait_while_the_device_waits_is_no_saving)
  */
 TEST(copies_may_be_grouped_by_stream_step_and_operator)
 {
-    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
-    draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
+    draw_step(3, 0, 50);
+    draw_step(4, 50, 50);
     for (int64_t i = 0; i < 2; i++) {
         draw_host("cpu_op", "aten::to", 1, 50 * i, 20);
         draw_host("cpu_op", "aten::copy_", 1, 50 * i + 1, 18);

@@ -38,7 +38,7 @@ static int64_t then_scaled(const struct trace *trace, const char *text)
  *                               [launch 45-46]
  *     stream                        [gemm 50-95                             ][copy 95-97 ]
  */
-static void draw_step(int64_t step)
+static void draw_full_step(int64_t step)
 {
     int64_t at = 100 * MS * step;
     draw_host("user_annotation", step ? "ProfilerStep#1" : "ProfilerStep#0", 1, at, 100 * MS);
@@ -46,8 +46,7 @@ static void draw_step(int64_t step)
               40 * MS);
     draw_host("cpu_op", "aten::stack", 1, at, 40 * MS);
     draw_host("cpu_op", "forward", 1, at + 40 * MS, 10 * MS);
-    draw_call("cudaLaunchKernel", 1, at + 45 * MS, 1 * MS, 10 * step + 1);
-    draw_work("kernel", "gemm", 0, 7, at + 50 * MS, 45 * MS, 10 * step + 1);
+    draw_kernel("gemm", at + 45 * MS, 1 * MS, at + 50 * MS, 45 * MS, 10 * step + 1);
     draw_host("cpu_op", "aten::item", 1, at + 50 * MS, 50 * MS);
     draw_call("cudaMemcpyAsync", 1, at + 52 * MS, 46 * MS, 10 * step + 2);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, at + 95 * MS, 2 * MS, 10 * step + 2);
@@ -55,8 +54,8 @@ static void draw_step(int64_t step)
 
 static struct trace *draw_steps(void)
 {
-    draw_step(0);
-    draw_step(1);
+    draw_full_step(0);
+    draw_full_step(1);
     return drawn();
 }
 
@@ -103,12 +102,10 @@ TEST(a_step_takes_from_begin_to_begin)
  */
 TEST(a_single_step_takes_no_less_than_its_devices)
 {
-    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100 * MS);
+    draw_step(0, 0, 100 * MS);
     draw_host("cpu_op", "forward", 1, 0, 100 * MS);
-    draw_call("cudaLaunchKernel", 1, 10 * MS, 1 * MS, 1);
-    draw_work("kernel", "gemm", 0, 7, 12 * MS, 30 * MS, 1);
-    draw_call("cudaLaunchKernel", 1, 50 * MS, 1 * MS, 2);
-    draw_work("kernel", "gemm", 0, 7, 52 * MS, 30 * MS, 2);
+    draw_kernel("gemm", 10 * MS, 1 * MS, 12 * MS, 30 * MS, 1);
+    draw_kernel("gemm", 50 * MS, 1 * MS, 52 * MS, 30 * MS, 2);
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "forward", .factor = 0.1 };
     assert_int_equal(then_with(drawn(), faster, false), 60 * MS);
 }
@@ -125,12 +122,11 @@ TEST(a_single_step_takes_no_less_than_its_devices)
 TEST(a_wait_for_what_came_before_is_of_no_step)
 {
     enum { US = 1000 };
-    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 1000 * US);
+    draw_step(0, 0, 1000 * US);
     draw_call("cudaDeviceSynchronize", 1, 0, 400 * US, 1);
     draw_work("kernel", "gemm before", 0, 7, 0, 400 * US, 100);
     for (int64_t i = 0; i < 10; i++) {
-        draw_call("cudaLaunchKernel", 1, (450 + 50 * i) * US, 10 * US, i + 2);
-        draw_work("kernel", "gemm", 0, 7, (462 + 70 * i) * US, 70 * US, i + 2);
+        draw_kernel("gemm", (450 + 50 * i) * US, 10 * US, (462 + 70 * i) * US, 70 * US, i + 2);
     }
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "^gemm$", .factor = 1 };
     assert_int_equal(then_with(drawn(), faster, false), 762 * US);
@@ -164,12 +160,9 @@ TEST(what_comes_before_a_recording_gains_nothing)
 TEST(devices_that_fall_behind_are_the_step)
 {
     for (int64_t step = 0; step < 4; step++) {
-        static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
-                                             "ProfilerStep#3" };
-        draw_host("user_annotation", names[step], 1, 10 * MS * step, 10 * MS);
+        draw_step(step, 10 * MS * step, 10 * MS);
         draw_host("cpu_op", "forward", 1, 10 * MS * step, 10 * MS);
-        draw_call("cudaLaunchKernel", 1, 10 * MS * step + 1 * MS, 1 * MS, step + 1);
-        draw_work("kernel", "gemm", 0, 7, 2 * MS + 20 * MS * step, 20 * MS, step + 1);
+        draw_kernel("gemm", 10 * MS * step + 1 * MS, 1 * MS, 2 * MS + 20 * MS * step, 20 * MS, step + 1);
     }
     draw_call("cudaDeviceSynchronize", 1, 40 * MS, 43 * MS, 9);
     assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, false), 20 * MS);
@@ -185,14 +178,11 @@ TEST(devices_that_fall_behind_are_the_step)
  */
 TEST(an_uneven_host_keeps_its_own_time)
 {
-    static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
-                                         "ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5" };
     for (int64_t step = 0; step < 6; step++) {
         int64_t at = (step / 2 * 40 + step % 2 * 5) * MS;
-        draw_host("user_annotation", names[step], 1, at, 5 * MS);
+        draw_step(step, at, 5 * MS);
         draw_host("cpu_op", "forward", 1, at, 4 * MS);
-        draw_call("cudaLaunchKernel", 1, at + 1 * MS, 1 * MS, step + 1);
-        draw_work("kernel", "gemm", 0, 7, (2 + 20 * step) * MS, 20 * MS, step + 1);
+        draw_kernel("gemm", at + 1 * MS, 1 * MS, (2 + 20 * step) * MS, 20 * MS, step + 1);
     }
     struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
     half.pattern_len = strlen(half.pattern);
@@ -210,13 +200,13 @@ TEST(an_uneven_host_keeps_its_own_time)
  */
 TEST(a_launch_waits_for_room_in_the_queue)
 {
-    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 950000);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 950000, 257000);
-    draw_host("user_annotation", "ProfilerStep#2", 1, 1207000, 1000);
+    draw_step(0, 0, 950000);
+    draw_step(1, 950000, 257000);
+    draw_step(2, 1207000, 1000);
     for (int64_t i = 0; i < 953; i++) {
         int64_t at = i < 950 ? i : i == 950 ? 950 : 1007 + 100 * (i - 951), until = 1007 + 100 * (i - 950);
-        draw_call("cudaLaunchKernel", 1, 1000 * at, i < 950 ? 1000 : 1000 * (until - at), i + 1);
-        draw_work("kernel", "gemm", 0, 7, 5000 + 100000 * i, 100000, i + 1);
+        draw_kernel("gemm", 1000 * at, i < 950 ? 1000 : 1000 * (until - at), 5000 + 100000 * i, 100000,
+                    i + 1);
     }
     draw_host("cpu_op", "next", 1, 1207000, 1000);
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
@@ -231,8 +221,7 @@ TEST(a_launch_waits_for_room_in_the_queue)
 TEST(a_recorded_wait_for_room_is_one)
 {
     for (int64_t i = 0; i < 3; i++) {
-        draw_call("cudaLaunchKernel", 1, 5000 * i, i < 2 ? 5000 : 105000, i + 1);
-        draw_work("kernel", "gemm", 0, 7, 10000 + 100000 * i, 100000, i + 1);
+        draw_kernel("gemm", 5000 * i, i < 2 ? 5000 : 105000, 10000 + 100000 * i, 100000, i + 1);
     }
     draw_host("overhead", "Command Buffer Full", 1, 12000, 101000);
     draw_host("cpu_op", "next", 1, 115000, 885000);
@@ -245,8 +234,7 @@ TEST(what_is_scaled_fits_into_64_bits)
 {
     const int64_t day_ns = 86400 * INT64_C(1000000000);
     for (int64_t i = 0; i < 3; i++) {
-        draw_call("cudaLaunchKernel", 1, 10000 * i, 5000, i + 1);
-        draw_work("kernel", "gemm", 0, 7, 10000 + day_ns * i, day_ns, i + 1);
+        draw_kernel("gemm", 10000 * i, 5000, 10000 + day_ns * i, day_ns, i + 1);
     }
     assert_int_equal(then_scaled(drawn(), "kernel:gemm=100000%"), 3000 * day_ns + 10000);
     struct edit longer;
@@ -262,8 +250,7 @@ TEST(what_is_scaled_fits_into_64_bits)
  */
 TEST(pages_of_managed_memory_are_not_the_end)
 {
-    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
-    draw_work("kernel", "gemm", 0, 7, 10000, 100000, 1);
+    draw_kernel("gemm", 0, 5000, 10000, 100000, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 50000, 2000, 77);
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 100000, 2000, 78);
     draw_call("cudaDeviceSynchronize", 1, 20000, 95000, 2);
@@ -279,8 +266,7 @@ TEST(a_graph_leaves_what_the_host_does_with_pages)
 {
     for (int touches = 0; touches < 2; touches++) {
         for (int64_t n = 0; n < 2; n++) {
-            draw_call("cudaLaunchKernel", 1, 500000 * n, 10000, n + 1);
-            draw_work("kernel", "gemm", 0, 7, 500000 * n + 12000, 10000, n + 1);
+            draw_kernel("gemm", 500000 * n, 10000, 500000 * n + 12000, 10000, n + 1);
         }
         if (touches)
             draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 200000, 10000, DRAW_NO_CALL);
@@ -297,8 +283,7 @@ TEST(what_a_program_frees_at_its_end_is_no_saving)
 {
     draw_call("cudaMalloc", 1, 0, 100000, 1);
     draw_call("cudaFree", 1, 100000, 50000, 2);
-    draw_call("cudaLaunchKernel", 1, 150000, 150000, 3);
-    draw_work("kernel", "gemm", 0, 7, 290000, 10000, 3);
+    draw_kernel("gemm", 150000, 150000, 290000, 10000, 3);
     draw_call("cudaFree", 1, 300000, 200000, 4);
     assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, true), 350000);
 }
@@ -339,11 +324,9 @@ static size_t moments_in_order(const struct replay_graph *graph)
 /* The steps of draw_step, COUNT of them, each a bit different from the one before. */
 static struct trace *draw_many_steps(int64_t count)
 {
-    char name[32];
     for (int64_t step = 0; step < count; step++) {
         int64_t at = 20 * MS * step, longer = step * step % 11 * 10000;
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
-        draw_host("user_annotation", name, 1, at, 20 * MS);
+        draw_step(step, at, 20 * MS);
         for (int64_t k = 0; k < 5; k++) {
             int64_t op = at + k * MS, number = 100 * step + 10 * k + 1;
             draw_host("cpu_op", "aten::mm", 1, op, MS - 1000);
@@ -414,13 +397,10 @@ TEST(a_wait_goes_with_the_wait_in_it)
 TEST(a_kernel_waits_for_the_end_of_a_late_launch)
 {
     for (int64_t i = 0; i < 5; i++) {
-        draw_call("cudaLaunchKernel", 1, -100000 + 20000 * i, 5000, 10 + i);
-        draw_work("kernel", "a", 0, 7, -90000 + 20000 * i, 5000, 10 + i);
+        draw_kernel("a", -100000 + 20000 * i, 5000, -90000 + 20000 * i, 5000, 10 + i);
     }
-    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
-    draw_work("kernel", "a", 0, 7, 10000, 20000, 1);
-    draw_call("cudaLaunchKernel", 1, 20000, 1000000, 2);
-    draw_work("kernel", "b", 0, 7, 1025000, 10000, 2);
+    draw_kernel("a", 0, 5000, 10000, 20000, 1);
+    draw_kernel("b", 20000, 1000000, 1025000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 1025000, 20000, 3);
     assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 150000);
 }
@@ -431,11 +411,9 @@ TEST(a_kernel_waits_for_the_end_of_a_late_launch)
  */
 TEST(a_graph_launches_all_at_once)
 {
-    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
-    draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
+    draw_kernel("a", 0, 5000, 10000, 10000, 1);
     draw_host("cpu_op", "slow", 1, 5000, 95000);
-    draw_call("cudaLaunchKernel", 1, 100000, 5000, 2);
-    draw_work("kernel", "b", 0, 7, 110000, 10000, 2);
+    draw_kernel("b", 100000, 5000, 110000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
     /* Launched at 0, b is ready 10 us later as it was recorded, and a microsecond after a is over, at 21: 21-31, then 5. */
     assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 36000);
@@ -444,14 +422,12 @@ TEST(a_graph_launches_all_at_once)
 /* The same, but from 20 to 90 us a graph is captured, which the next step would not do again: that stays. */
 TEST(the_capture_of_a_graph_is_no_launching)
 {
-    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
-    draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
+    draw_kernel("a", 0, 5000, 10000, 10000, 1);
     draw_host("cpu_op", "slow", 1, 5000, 95000);
     draw_call("cudaStreamBeginCapture", 1, 20000, 1000, 4);
     draw_call("cudaLaunchKernel", 1, 50000, 1000, 5);
     draw_call("cudaStreamEndCapture", 1, 89000, 1000, 6);
-    draw_call("cudaLaunchKernel", 1, 100000, 5000, 2);
-    draw_work("kernel", "b", 0, 7, 110000, 10000, 2);
+    draw_kernel("b", 100000, 5000, 110000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
     /* Launched at 70, b is ready 10 us later: 80-90, then 5. */
     assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 95000);
@@ -465,11 +441,9 @@ TEST(the_capture_of_a_graph_is_no_launching)
 TEST(a_graph_keeps_what_was_queued_for_no_known_reason)
 {
     for (int queued = 0; queued < 2; queued++) {
-        draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
-        draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
+        draw_kernel("a", 0, 5000, 10000, 10000, 1);
         draw_host("cpu_op", "slow", 1, 5000, 95000);
-        draw_call("cudaLaunchKernel", 1, 100000, queued ? 5000 : 490000, 2);
-        draw_work("kernel", "b", 0, 7, 600000, 10000, 2);
+        draw_kernel("b", 100000, queued ? 5000 : 490000, 600000, 10000, 2);
         assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
                          queued ? 525000 : 510000);
     }
@@ -544,9 +518,7 @@ TEST(a_path_finds_what_began_long_before_its_step)
     enum { STEPS = sizeof lengths / sizeof *lengths, KERNELS = 40, LONG = 9999 };
     int64_t at = 0;
     for (int step = 0; step < STEPS; step++) {
-        char name[24];
-        snprintf(name, sizeof name, "ProfilerStep#%d", step);
-        draw_host("user_annotation", name, 1, at * 1000, lengths[step] * 1000);
+        draw_step(step, at * 1000, lengths[step] * 1000);
         draw_host("cpu_op", "op", 1, at * 1000, lengths[step] * 1000);
         if (step == 1) {
             draw_call("cudaLaunchKernel", 1, 131000, 1000, LONG);
@@ -554,13 +526,12 @@ TEST(a_path_finds_what_began_long_before_its_step)
         }
         for (int k = 0; k < KERNELS && step < STEPS - 1; k++) {
             int64_t own_ns = (at + 4 + k) * 1000;
-            draw_call("cudaLaunchKernel", 1, own_ns, 500, step * KERNELS + k + 1);
-            draw_work("kernel", "short", 0, 7, own_ns + 2000, 700, step * KERNELS + k + 1);
+            draw_kernel("short", own_ns, 500, own_ns + 2000, 700, step * KERNELS + k + 1);
         }
         at += lengths[step];
     }
     draw_call("cudaDeviceSynchronize", 1, 610000, 85000, LONG + 1);
-    draw_host("user_annotation", "ProfilerStep#7", 1, at * 1000, 300000);
+    draw_step(7, at * 1000, 300000);
     struct tpa_error err = { 0 };
     struct edit nothing = { .kind = EDIT_NO_ALLOC };
     struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &nothing, 1, false, &err));
@@ -574,9 +545,9 @@ TEST(a_path_finds_what_began_long_before_its_step)
 TEST(a_step_may_be_as_long_as_time)
 {
     const int64_t far_ns = INT64_C(2200000000000000000), long_ns = INT64_C(1000000000000000000);
-    draw_host("user_annotation", "ProfilerStep#0", 1, -far_ns, long_ns);
+    draw_step(0, -far_ns, long_ns);
     draw_host("cpu_op", "op", 1, -far_ns, long_ns);
-    draw_host("user_annotation", "ProfilerStep#1", 1, far_ns, 1000);
+    draw_step(1, far_ns, 1000);
     draw_host("cpu_op", "op", 1, far_ns, 1000);
     struct edit half = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "op", .factor = 0.5 };
     assert_int_equal(then_with(drawn(), half, false), 2 * far_ns - long_ns / 2);
@@ -592,12 +563,9 @@ TEST(a_first_use_shortens_one_step)
         for (int64_t step = 0, at = 0; step < 6; step++) {
             int64_t extra = step == 2 * first ? 30 : 0;
             const char *kernel = first && step < 2 ? "other" : "gemm";
-            char name[24];
-            snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
-            draw_host("user_annotation", name, 1, at * MS, (10 + extra) * MS);
+            draw_step(step, at * MS, (10 + extra) * MS);
             draw_host("cpu_op", "forward", 1, at * MS, (10 + extra) * MS);
-            draw_call("cudaLaunchKernel", 1, at * MS, (1 + extra) * MS, 2 * step + 1);
-            draw_work("kernel", kernel, 0, 7, (at + extra + 2) * MS, 7 * MS, 2 * step + 1);
+            draw_kernel(kernel, at * MS, (1 + extra) * MS, (at + extra + 2) * MS, 7 * MS, 2 * step + 1);
             draw_call("cudaStreamSynchronize", 1, (at + extra + 2) * MS, 7500000, 2 * step + 2);
             at += 10 + extra;
         }
@@ -614,12 +582,9 @@ TEST(kinds_of_steps_share_the_devices)
     for (int64_t step = 0, at = 0; step < 6; step++) {
         bool is_long = step % 2 == 0;
         int64_t all = is_long ? 35 : 8, wait_at = is_long ? 10 : 3;
-        char name[24];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
-        draw_host("user_annotation", name, 1, at * MS, all * MS);
+        draw_step(step, at * MS, all * MS);
         draw_host("cpu_op", "forward", 1, at * MS, all * MS);
-        draw_call("cudaLaunchKernel", 1, at * MS, 1 * MS, 2 * step + 1);
-        draw_work("kernel", "gemm", 0, 7, (at + 2) * MS, (is_long ? 30 : 3) * MS, 2 * step + 1);
+        draw_kernel("gemm", at * MS, 1 * MS, (at + 2) * MS, (is_long ? 30 : 3) * MS, 2 * step + 1);
         draw_call("cudaStreamSynchronize", 1, (at + wait_at) * MS, (is_long ? 23 : 3) * MS, 2 * step + 2);
         at += all;
     }
@@ -635,12 +600,9 @@ TEST(devices_that_keep_up_are_not_the_step)
 {
     for (int64_t step = 0; step < 6; step++) {
         int64_t at = 100000 * step, late = step % 2 * 10000;
-        char name[24];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
-        draw_host("user_annotation", name, 1, at, 100000);
+        draw_step(step, at, 100000);
         draw_host("cpu_op", "op", 1, at, 100000);
-        draw_call("cudaLaunchKernel", 1, at + 50000 + late, 1000, step + 1);
-        draw_work("kernel", "k", 0, 7, at + 55000 + late, 40000 - late, step + 1);
+        draw_kernel("k", at + 50000 + late, 1000, at + 55000 + late, 40000 - late, step + 1);
     }
     struct edit gone = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "k", .factor = 0 };
     assert_int_equal(then_with(drawn(), gone, false), 100000);
@@ -657,8 +619,7 @@ TEST(first_uses_do_not_count_as_usual)
     for (int k = 0; k < 4; k++) {
         for (int again = 0; again < 2; again++, correlation++) {
             int64_t ns = again ? 10000 : 1000000;
-            draw_call("cudaLaunchKernel", 1, at, ns, correlation);
-            draw_work("kernel", kernels[k], 0, 7, at + ns + 1000, 2000, correlation);
+            draw_kernel(kernels[k], at, ns, at + ns + 1000, 2000, correlation);
             at += ns + 20000;
         }
     }
@@ -686,8 +647,7 @@ TEST(each_module_that_is_loaded_is_first_used)
 TEST(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded)
 {
     for (int recorded = 0; recorded < 2; recorded++) {
-        draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
-        draw_work("kernel", "a", 0, 7, 50000, 100000, 1);
+        draw_kernel("a", 0, 5000, 50000, 100000, 1);
         draw_host("cpu_op", "slow", 1, 5000, 95000);
         if (recorded)
             draw_call("cudaStreamWaitEvent", 2, 0, 1000, 9);
@@ -701,13 +661,11 @@ TEST(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded)
 /* A graph cannot hold what communicates everywhere: an operator of 100 us around a collective stays, another is gone. */
 static int64_t then_as_graphs_around(const char *operator, const char * kernel)
 {
-    draw_call("cudaLaunchKernel", 1, 0, 10000, 1);
-    draw_work("kernel", "gemm", 0, 7, 10000, 10000, 1);
+    draw_kernel("gemm", 0, 10000, 10000, 10000, 1);
     draw_host("cpu_op", operator, 1, 100000, 100000);
     draw_call("cudaLaunchKernel", 1, 150000, 10000, 2);
     draw_work("kernel", kernel, 0, 20, 170000, 20000, 2);
-    draw_call("cudaLaunchKernel", 1, 300000, 10000, 3);
-    draw_work("kernel", "gemm", 0, 7, 320000, 10000, 3);
+    draw_kernel("gemm", 300000, 10000, 320000, 10000, 3);
     int64_t then_ns = then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
     return then_ns;
 }
@@ -727,8 +685,7 @@ TEST(a_pinned_upload_frees_the_host_and_not_the_device)
     draw_call("cudaMemcpyAsync", 1, 0, 500000, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 20000, 470000, 1);
     draw_host("cpu_op", "next", 1, 500000, 100000);
-    draw_call("cudaLaunchKernel", 1, 550000, 5000, 2);
-    draw_work("kernel", "gemm", 0, 7, 560000, 10000, 2);
+    draw_kernel("gemm", 550000, 5000, 560000, 10000, 2);
     /*
      * The call takes 10 us, the operator 10-110, its launch at 60. The kernel is ready at 490, when the copy is over (its launch
      * bound it with a lag of 10, 60 + 10): 490-500.
@@ -764,9 +721,7 @@ TEST(launches_wait_for_work_from_before_the_recording)
     for (int64_t k = 0; k < AHEAD + STEPS * LAUNCHES; k++)
         draw_work("kernel", "gemm", 0, 7, k * 100 * US, 100 * US, 1 + k);
     for (int64_t step = 0; step < STEPS; step++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
-        draw_host("user_annotation", name, 1, step * LAUNCHES * 100 * US, LAUNCHES * 100 * US);
+        draw_step(step, step * LAUNCHES * 100 * US, LAUNCHES * 100 * US);
         for (int64_t k = step * LAUNCHES; k < (step + 1) * LAUNCHES; k++)
             draw_call("cudaLaunchKernel", 1, k * 100 * US, 100 * US, 1 + AHEAD + k);
     }
@@ -786,8 +741,7 @@ TEST(allocation_and_first_use_are_of_calls)
     draw_call("cudaMalloc", 1, 100000, 200000, 1);
     for (int64_t k = 0; k < 5; k++) {
         /* The first launch loads the kernel: 300 us instead of 5. */
-        draw_call("cudaLaunchKernel", 1, 400000 + k * 1000000, k ? 5000 : 300000, 10 + k);
-        draw_work("kernel", "gemm", 0, 7, 800000 + k * 1000000, 1000, 10 + k);
+        draw_kernel("gemm", 400000 + k * 1000000, k ? 5000 : 300000, 800000 + k * 1000000, 1000, 10 + k);
     }
     /* The last kernel ends at 4,801,000. */
     assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, true), 4601000);
@@ -810,8 +764,7 @@ TEST(slow_operators_reach_a_share_of_the_peak)
         draw_text(ARG_INPUT_DIMS, dims[round]);
         draw_text(ARG_INPUT_TYPES, "[\"c10::BFloat16\",\"c10::BFloat16\"]");
         draw_call("cudaLaunchKernel", 1, 10000, 5000, 10);
-        draw_call("cudaLaunchKernel", 1, 1000, 1000, 20);
-        draw_work("kernel", "other", 0, 7, 3000, 5000, 20);
+        draw_kernel("other", 1000, 1000, 3000, 5000, 20);
         draw_work("kernel", "gemm", 0, 7, 20000, 100000, 10);
         for (size_t i = 0; i < 3; i++)
             assert_int_equal(
@@ -826,9 +779,7 @@ TEST(slow_operators_reach_a_share_of_the_peak)
 static struct trace *draw_ranks(void)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
-        if (rank)
-            draw_file("rank1.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
         draw_call("cudaLaunchKernel", 1, rank ? 70000 : 20000, 5000, 1);
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80000 : 30000,
@@ -881,9 +832,7 @@ static void draw_reduce_of(int64_t ranks, int64_t number, int64_t start_ns, int6
 static struct trace *draw_two_of(int64_t ranks, bool linked)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
-        if (rank)
-            draw_file("rank1.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
         draw_host("cpu_op", "wait", 1, rank ? 90000 : 40000, rank ? 35000 : 85000);
         draw_host("cpu_op", "rest", 1, 130000, linked ? 25000 : 125000);
@@ -940,9 +889,7 @@ TEST(a_slow_rank_can_be_as_fast_as_the_median)
 static struct trace *draw_ranks_on_host(bool busy)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
-        if (rank)
-            draw_file("rank1.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         draw_host("cpu_op", "forward", 1, 0, 20 * MS);
         if (rank)
             draw_host("cpu_op", "late", 1, 20 * MS, 40 * MS);
@@ -982,13 +929,10 @@ TEST(ranks_wait_for_one_another_on_the_host_too)
 TEST(a_job_is_as_fast_as_its_slowest_rank)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
-        if (rank)
-            draw_file("rank1.json");
-        drawn_file()->rank = rank;
+        draw_rank(rank);
         for (int64_t step = 0; step < 3; step++) {
-            static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2" };
             int64_t at = 100 * MS * step, work = rank ? 80 * MS : 30 * MS;
-            draw_host("user_annotation", names[step], 1, at, 100 * MS);
+            draw_step(step, at, 100 * MS);
             draw_host("cpu_op", "work", 1, at, work);
             draw_host("cpu_op", "c10d::allreduce_", 1, at + work, 1 * MS);
             draw_host("user_annotation", "gloo:all_reduce", 2, at + work + 1 * MS, 97 * MS - work);
@@ -1066,10 +1010,8 @@ TEST(neighbours_become_one)
 TEST(what_is_fused_is_not_launched)
 {
     draw_host("cpu_op", "aten::softmax", 1, 0, 30 * MS);
-    draw_call("cudaLaunchKernel", 1, 1 * MS, 1 * MS, 1);
-    draw_work("kernel", "max", 0, 7, 4 * MS, 10 * MS, 1);
-    draw_call("cudaLaunchKernel", 1, 13 * MS, 6 * MS, 2);
-    draw_work("kernel", "sub", 0, 7, 14 * MS + MS / 2, 5 * MS, 2);
+    draw_kernel("max", 1 * MS, 1 * MS, 4 * MS, 10 * MS, 1);
+    draw_kernel("sub", 13 * MS, 6 * MS, 14 * MS + MS / 2, 5 * MS, 2);
     assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_FUSE }, true), 24 * MS);
 }
 
@@ -1078,8 +1020,7 @@ TEST(what_is_scaled_is_chosen_by_kind_and_name)
     draw_host("user_annotation", "block", 1, 0, 100);
     draw_host("python_function", "nn.Module: Linear_0", 1, 10, 50);
     draw_host("cpu_op", "aten::mm", 1, 20, 30);
-    draw_call("cudaLaunchKernel", 1, 30, 10, 1);
-    draw_work("kernel", "mm_kernel", 0, 7, 60, 40, 1);
+    draw_kernel("mm_kernel", 30, 10, 60, 40, 1);
     draw_call("cudaDeviceSynchronize", 1, 50, 60, 2);
     /* The kernel runs 60-80, the call ends 10 later. */
     assert_int_equal(then_scaled(drawn(), "kernel:mm=0.5"), 90 - 20);
