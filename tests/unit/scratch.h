@@ -12,28 +12,8 @@ static inline void *scratch(const void *object)
     return arena_hold(&unit_scratch, object);
 }
 
-static inline void scratch_free_trace(void *trace)
-{
-    trace_free(trace);
-}
-
-/* TRACE; NULL is allowed. */
-static inline struct trace *scratch_trace(struct trace *trace)
-{
-    arena_defer(&unit_scratch, scratch_free_trace, trace);
-    return trace;
-}
-
-static inline void scratch_free_result(void *result)
-{
-    result_free(result);
-}
-
-static inline struct result *scratch_result(struct result *result)
-{
-    arena_defer(&unit_scratch, scratch_free_result, result);
-    return result;
-}
+SCRATCH_OF(trace)
+SCRATCH_OF(result)
 
 /* What QUERY selects of TRACE; the test fails where it is invalid. */
 static inline const struct selection *scratch_selection(const struct trace *trace,

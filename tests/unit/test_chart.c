@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+SCRATCH_OF(picture)
+
 static struct picture *picture;
 static struct chart *chart;
 static struct table *table;
@@ -23,7 +25,7 @@ static void begin(enum table_kind x, enum table_kind y)
     const struct table_column columns[] = { { "x", "X", x, "", 0, NULL },
                                             { "y", "Y", y, "", 0, NULL },
                                             { "z", "Z", y, "", 0, NULL } };
-    picture = picture_open("test", "Test");
+    picture = scratch_picture(picture_open("test", "Test"));
     chart = picture_add_chart(picture, "one", "One");
     chart->x = (struct chart_axis){ .title = "Across", .kind = x };
     chart->y = (struct chart_axis){ .title = "Up", .kind = y };
@@ -76,7 +78,6 @@ TEST(bars_pile_up_on_the_scale)
     buffer_clear(&text);
     chart_scale_add_title(&text, &y, &chart->y);
     assert_string_equal(text.at, "Up (us)");
-    picture_free(picture);
 }
 
 /* 5 B to 3 MB: from 4 B to 4 MB, in powers of two; ticks tell their unit. */
@@ -98,7 +99,6 @@ TEST(logarithmic_sizes)
     SCRATCH_BUFFER(text);
     chart_scale_add_tick(&text, &x, 32768);
     assert_string_equal(text.at, "32 KB");
-    picture_free(picture);
 }
 
 TEST(a_chart_of_nothing_has_scales)
@@ -111,7 +111,6 @@ TEST(a_chart_of_nothing_has_scales)
         double tick[CHART_MOST_TICKS];
         assert_true(chart_scale_ticks(&x, 5, tick) > 0);
         assert_true(chart_scale_ticks(&y, 1000, tick) <= CHART_MOST_TICKS);
-        picture_free(picture);
     }
 }
 
@@ -134,7 +133,6 @@ TEST(ticks_are_few_and_within)
                             chart_scale_place(&scales[s], tick[t]) < 1 + 1e-6);
         }
         assert_true(scales[1].most >= (double)most[i]);
-        picture_free(picture);
     }
 }
 
@@ -171,7 +169,6 @@ TEST(bars_lie_and_stand)
                  "22 11    \n"
                  "11 11    \n"
                  "11 11    \n");
-    picture_free(picture);
 }
 
 /* Six categories in three columns: the higher of each two is seen. */
@@ -187,7 +184,6 @@ TEST(narrow_bars_keep_the_highest)
                  "11 \n"
                  "111\n"
                  "111\n");
-    picture_free(picture);
 }
 
 /* From 0..8 in 8 columns: 4 until 3, a peak of 8 at 3 for one tenth of a column, then 2. */
@@ -195,7 +191,7 @@ TEST(stairs_keep_their_peaks)
 {
     const struct table_column columns[] = { { "x", "X", TABLE_NS, "", 0, NULL },
                                             { "y", "Y", TABLE_COUNT, "", 0, NULL } };
-    picture = picture_open("test", "Test");
+    picture = scratch_picture(picture_open("test", "Test"));
     chart = picture_add_chart(picture, "one", "One");
     chart->x.kind = TABLE_NS;
     chart->y.kind = TABLE_COUNT;
@@ -210,7 +206,6 @@ TEST(stairs_keep_their_peaks)
                  "1111    \n"
                  "   11111\n"
                  "        \n");
-    picture_free(picture);
 }
 
 /* ---- scripts ---- */
@@ -267,7 +262,6 @@ TEST(names_are_never_commands)
         }
         assert_int_equal(ends, 1);
         assert_true(found >= 8); /* some lose the word when they are shortened */
-        picture_free(picture);
     }
 }
 
@@ -285,7 +279,6 @@ TEST(a_script_is_thinned)
     for (const char *at = script.at; (at = strstr(at, " 4.8828125\n")); at++) /* 5000 B in KB */
         peaks++;
     assert_in_range(peaks, 900, 1000);
-    picture_free(picture);
 }
 
 /* No line of TEXT takes more than WIDTH columns, escape sequences aside. */
@@ -340,7 +333,6 @@ TEST(odd_charts_are_scripts)
                     svg_add_picture(&svg, picture, width, 0);
                     assert_non_null(strstr(svg.at, "</svg>\n</svg>\n"));
                     assert_null(strstr(svg.at, "nan"));
-                    picture_free(picture);
                 }
 }
 
@@ -381,7 +373,6 @@ TEST(bars_end_at_eighths)
         "   \u2514\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500"
         "\u2500\u2500\u2500\u2500\u2500\u2500\u2500\n"
         "    0          20         40\n");
-    picture_free(picture);
 }
 
 /* Two kernels differ in their functor only, which is what every renderer shows of them. */
@@ -407,7 +398,6 @@ TEST(labels_of_lying_bars_differ)
         assert_true(i == 1 || !strstr(shown[i].at, "at::native"));
         buffer_release(&shown[i]);
     }
-    picture_free(picture);
 }
 
 /* main 0..10 calls a 0..6 and b 6..10; of 38 columns a has 23 and b 15. */
@@ -417,7 +407,7 @@ TEST(boxes_hold_their_names)
                                             { "from", "From", TABLE_NS, "", 0, NULL },
                                             { "to", "To", TABLE_NS, "", 0, NULL },
                                             { "line", "Line", TABLE_COUNT, "", 0, NULL } };
-    picture = picture_open("test", "Test");
+    picture = scratch_picture(picture_open("test", "Test"));
     chart = picture_add_chart(picture, "one", "One");
     chart->x.kind = TABLE_NS;
     chart->y.kind = TABLE_COUNT;
@@ -442,7 +432,6 @@ TEST(boxes_hold_their_names)
     svg_add_chart(&svg, picture, 0);
     assert_non_null(strstr(svg.at, "<title>&lt;a&gt;: 6ns, 60.0 %</title>"));
     assert_null(strstr(svg.at, "<a>"));
-    picture_free(picture);
 }
 
 /* 3, 30 and 300 of 17 labels at most, and of 4: every 1, 2 and 20; 1, 10 and 100. None fit: all are one. */

@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+SCRATCH_OF(source)
+SCRATCH_OF(action_report)
+
 static struct action_report *read_text(const char *text)
 {
     struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(text, strlen(text), "test", &err);
+    struct source *source = scratch_source(source_open_memory(text, strlen(text), "test", &err));
     assert_non_null(source);
-    struct action_report *report = lightning_read(source, &err);
-    source_free(source);
+    struct action_report *report = scratch_action_report(lightning_read(source, &err));
     return report;
 }
 
@@ -44,7 +46,6 @@ TEST(an_extended_report_has_calls_and_shares)
     assert_int_equal(report->actions.at[1].total_ns, 708000);
     assert_int_equal(report->odd_lines, 0);
     assert_true(lightning_sniff(text, sizeof text - 1) > 50);
-    action_report_free(report);
 }
 
 /* extended=False; a bar neither begins nor ends a line, as before Lightning 1.7; an action named Total is no sum. */
@@ -64,7 +65,6 @@ TEST(a_short_report_has_neither)
     assert_int_equal(report->total_ns, -1);
     assert_int_equal(report->odd_lines, 1);
     assert_int_equal(report->odd_offset, 89);
-    action_report_free(report);
 }
 
 /* A report of two actions, of which one or the line behind the last can be missing, or a byte be another. */
@@ -86,9 +86,8 @@ static struct action_report *read_damaged(bool second, bool end, char byte)
     for (char *at = text; (at = strchr(at, '~')); at++)
         *at = byte;
     struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(text, len, "test", &err);
-    struct action_report *report = lightning_read(source, &err);
-    source_free(source);
+    struct source *source = scratch_source(source_open_memory(text, len, "test", &err));
+    struct action_report *report = scratch_action_report(lightning_read(source, &err));
     assert_non_null(report);
     return report;
 }
@@ -110,7 +109,6 @@ TEST(a_damaged_report_lacks_something)
         assert_int_equal(report->origin.lacks, cases[i].lacks);
         assert_int_equal(report->odd_lines, cases[i].odd_lines);
         assert_int_equal(report->actions.count, cases[i].second && cases[i].byte == 'c' ? 2 : 1);
-        action_report_free(report);
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include "report/page_uses.h"
 
+SCRATCH_OF(timeline)
+
 /*
  *   us     0    1    2    3    4    5    6    7    8
  *   a      [100..............)[40..................
@@ -11,7 +13,7 @@
  */
 static struct timeline *two_lines(void)
 {
-    struct timeline *timeline = timeline_open("blocks", 0, 8000, 1);
+    struct timeline *timeline = scratch_timeline(timeline_open("blocks", 0, 8000, 1));
     name_id a = names_add(timeline->names, "a", 1), b = names_add(timeline->names, "b", 1);
     const struct timeline_use uses[] = {
         { 4000, -100, a, -1 }, { 0, 100, a, 1 },  { 4000, 40, a, 1 },  { 3000, -7, b, -1 },
@@ -40,7 +42,6 @@ TEST(uses_of_one_line_and_time_are_one)
     assert_use(&uses.at[2], 3000, -7, -1);
     assert_use(&uses.at[3], 4000, -60, 0); /* another block of the same line */
     VEC_FREE(&uses);
-    timeline_free(timeline);
 }
 
 TEST(uses_without_room_are_exact_at_rounded_times)
@@ -52,7 +53,6 @@ TEST(uses_without_room_are_exact_at_rounded_times)
     assert_use(&uses.at[0], 0, 100, 1);
     assert_use(&uses.at[1], 4000, -60, 0);
     VEC_FREE(&uses);
-    timeline_free(timeline);
 }
 
 TEST(uses_end_rounding_when_one_time_is_left)
@@ -61,5 +61,4 @@ TEST(uses_end_rounding_when_one_time_is_left)
     struct page_uses uses = page_uses_of(timeline, 0);
     assert_true(uses.every_ns > timeline->dur_ns);
     VEC_FREE(&uses);
-    timeline_free(timeline);
 }

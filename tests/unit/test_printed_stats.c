@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+SCRATCH_OF(profile)
+
 extern const struct format format_printed_stats;
 
 static struct profile *read_text(const char *text)
@@ -11,7 +13,7 @@ static struct profile *read_text(const char *text)
     struct tpa_error err = { 0 };
     struct source *source = source_open_memory(text, strlen(text), "test", &err);
     assert_non_null(source);
-    struct profile *profile = format_printed_stats.read_profile(source, &err);
+    struct profile *profile = scratch_profile(format_printed_stats.read_profile(source, &err));
     source_free(source);
     return profile;
 }
@@ -52,7 +54,6 @@ TEST(each_column_is_read_exactly)
     assert_int_equal(profile->origin.lacks, 0);
     assert_int_equal(profile->odd_entries, 0);
     assert_false(profile_has_callers(profile));
-    profile_free(profile);
 }
 
 static const char twice[] = HEAD("  6 function calls in 0.004 seconds") COLUMNS
@@ -68,7 +69,6 @@ TEST(a_profile_printed_twice_counts_once)
     assert_int_equal(profile->total.calls, 6);
     assert_int_equal(cost_of(profile, "a.py", 1, "f")->calls, 2);
     assert_int_equal(profile->origin.lacks, 0);
-    profile_free(profile);
 
     char text[2 * sizeof twice + 100];
     size_t half = (sizeof twice - 1) / 2;
@@ -78,7 +78,6 @@ TEST(a_profile_printed_twice_counts_once)
     assert_int_equal(profile->total.calls, 12);
     assert_int_equal(cost_of(profile, "a.py", 1, "f")->calls, 4);
     assert_int_equal(profile_ns(cost_of(profile, "a.py", 2, "g")->total_s), 6000000);
-    profile_free(profile);
 }
 
 /* A reduced list is a lack, and so is one whose calls are fewer than its heading says, as of a text that was cut. */
@@ -89,11 +88,9 @@ TEST(missing_functions_are_lacks)
                                         "  4 0.003 0.001 0.003 0.001 a.py:2(g)\n\n");
     assert_int_equal(profile->origin.lacks, lack_sort(LACK_CUT_AT_LIMIT));
     assert_int_equal(profile->total.calls, 6);
-    profile_free(profile);
     profile = read_text(HEAD("  6 function calls in 0.004 seconds") COLUMNS
                         "  4 0.003 0.001 0.003 0.001 a.py:2(g)\n  2 0.001 0.0");
     assert_int_equal(profile->origin.lacks, lack_sort(LACK_LOST_SUMS));
     assert_int_equal(profile->odd_entries, 1);
-    profile_free(profile);
     assert_null(read_text(HEAD("  6 function calls in 0.004 seconds") COLUMNS));
 }

@@ -2,7 +2,7 @@
  * test_printers.c - report/printer.h: hand-made tables through every printer, whole texts compared; and hostile tables
  * in terminals of many widths, where every line must fit.
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "base/chart.h"
 #include "report/page.h"
 #include "report/printer.h"
@@ -28,7 +28,7 @@ enum { NAME, TIME, SHARE, BYTES, COUNT, USER, SHAPES, SECRET, COLUMNS };
 
 static struct result *small_result(void)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("operators", "Operators", columns, COLUMNS);
     size_t row = table_add_row(table);
     table_set_text(table, row, NAME, "aten::mm", 8);
@@ -80,7 +80,6 @@ static void check(const char *printer, struct result *result, const struct print
 {
     char *text = scratch_heap(printed(printer, result, options));
     assert_string_equal(text, wanted);
-    result_free(result);
 }
 
 static const struct print_options plain = { 0 };
@@ -94,7 +93,7 @@ TEST(names_that_look_the_same_when_shortened_say_what_they_differ_in)
                                          "gemm_kernel<float, 512, 64, 8>(Params<4>)" };
     static const struct table_column two[] = { { "name", "Name", TABLE_NAME, "", 0, NULL },
                                                { "count", "Calls", TABLE_COUNT, "", 0, NULL } };
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("kernels", NULL, two, 2);
     for (int i = 0; i < 5; i++) {
         size_t row = table_add_row(table);
@@ -166,7 +165,7 @@ TEST(csv_has_keys_and_exact_figures)
 
 TEST(csv_of_several_tables_names_each)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *one = table_open("one", "One", columns, 1);
     table_add_row(one);
     result_add_table(result, one);
@@ -238,7 +237,7 @@ TEST(narrow_terminals_keep_a_verdict)
         { "after", "After", TABLE_NS, "", 0, NULL },
         { "verdict", "Verdict", TABLE_TEXT, "", 0, NULL },
     };
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("t", NULL, changed, 4);
     size_t row = table_add_row(table);
     table_set_text(table, row, 0, "step time", 9);
@@ -260,7 +259,7 @@ TEST(narrow_terminals_keep_a_verdict)
 
 TEST(colour_is_only_put_in_when_requested)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("t", "T", columns, 2);
     table_add_row(table);
     result_add_table(result, table);
@@ -273,7 +272,7 @@ TEST(colour_is_only_put_in_when_requested)
 
 TEST(a_table_without_rows_is_a_sentence)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *own = table_open("gaps", "Idle gaps", columns, 2);
     own->none = "the device was never idle";
     result_add_table(result, table_open("t", "Transfers", columns, 2));
@@ -285,7 +284,7 @@ TEST(a_table_without_rows_is_a_sentence)
 TEST(notes_that_explain_are_counted_unless_requested)
 {
     for (int all = 0; all < 2; all++) {
-        struct result *result = result_open("tpa.test/1");
+        struct result *result = scratch_result(result_open("tpa.test/1"));
         for (int i = 0; i < 7; i++) {
             result_add_notice(result, "odd", 1, NULL, TPA_NOWHERE, "number %d", i);
             if (i < 3)
@@ -338,7 +337,7 @@ TEST(a_single_row_that_is_too_wide_becomes_a_list)
 
 TEST(a_table_of_footers_is_a_list)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("about", NULL, NULL, 0);
     table_add_text_footer(table, "producer", "Producer", "Kineto\n", 7);
     table_add_footer(table, "span", "Span", TABLE_NS, table_int(1500));
@@ -350,10 +349,10 @@ TEST(a_table_of_footers_is_a_list)
 
 TEST(an_empty_result_is_empty)
 {
-    check("table", result_open("tpa.test/1"), &plain, "");
-    check("csv", result_open("tpa.test/1"), &plain, "");
-    check("md", result_open("tpa.test/1"), &plain, "");
-    check("json", result_open("tpa.test/1"), &plain,
+    check("table", scratch_result(result_open("tpa.test/1")), &plain, "");
+    check("csv", scratch_result(result_open("tpa.test/1")), &plain, "");
+    check("md", scratch_result(result_open("tpa.test/1")), &plain, "");
+    check("json", scratch_result(result_open("tpa.test/1")), &plain,
           "{\"schema\": \"tpa.test/1\", \"tables\": [], \"notices\": []}\n");
 }
 
@@ -378,14 +377,13 @@ TEST(a_full_disk_is_an_error)
         assert_true(err.failed);
         assert_non_null(strstr(err.message, "No space left"));
         fclose(full);
-        result_free(result);
     }
 }
 
 /* Every hostile text as title, name, text, footer and notice, beside long names. */
 static struct result *hostile_result(void)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("hostile", hostile_texts[5].text, columns, COLUMNS);
     for (size_t i = 0; i < HOSTILE_TEXTS; i++) {
         const struct hostile_text *hostile = &hostile_texts[i];
@@ -428,7 +426,6 @@ TEST(every_line_fits_the_terminal)
                 fail_msg("%zu columns in a terminal of %zu: %.*s", width, widths[i], (int)(end - line), line);
             assert_true(end == line || end[-1] != ' '); /* no blanks at the end */
         }
-        result_free(result);
     }
 }
 
@@ -441,13 +438,12 @@ TEST(without_a_limit_nothing_is_cut)
         assert_null(strstr(text, "..."));
         assert_null(strstr(text, "not shown"));
         assert_non_null(strstr(text, "void a::b<c<d>, e>(f)www"));
-        result_free(result);
     }
 }
 
 TEST(long_names_do_not_fill_a_comment)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("t", NULL, columns, 1);
     SCRATCH_BUFFER(name);
     buffer_puts(&name, "void at::kernel<");
@@ -460,13 +456,12 @@ TEST(long_names_do_not_fill_a_comment)
           "| Name |\n| :--- |\n"
           "| kernel&lt;Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, ...&gt;(int) |\n");
 
-    result = result_open("tpa.test/1");
+    result = scratch_result(result_open("tpa.test/1"));
     table = table_open("t", NULL, columns, 1);
     table_set_text(table, table_add_row(table), 0, name.at, name.count);
     result_add_table(result, table);
     char *text = scratch_heap(printed("md", result, &(struct print_options){ .wide = true }));
     assert_true(strlen(text) > name.count);
-    result_free(result);
 }
 
 /* A page has a section for each table, links to those that have a title, the notices, and the picture. */
@@ -511,13 +506,12 @@ TEST(a_page_has_tables_notices_and_the_picture)
         if (!strstr(text, parts[i]))
             fail_msg("the page lacks: %s", parts[i]);
     assert_null(strstr(text, "<h3>Operators")); /* once is enough */
-    result_free(result);
 }
 
 /* 300,000 rows: a second or two is allowed even with sanitizers; anything quadratic would take hours. */
 TEST(many_rows_are_no_trouble)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("many", NULL, columns, COLUMNS);
     for (int64_t i = 0; i < 300000; i++) {
         size_t row = table_add_row(table);
@@ -535,5 +529,4 @@ TEST(many_rows_are_no_trouble)
             lines++;
         assert_true(lines >= 300001);
     }
-    result_free(result);
 }

@@ -5,11 +5,13 @@
  *     work   3 s itself,  9 s in all   calls  leaf  6 times, 6 s, and itself
  *     leaf   6 s
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "profile/view.h"
 #include "base/result.h"
 
 #include <string.h>
+
+SCRATCH_OF(profile)
 
 static struct profile *profile;
 
@@ -42,7 +44,7 @@ static void list(const char *name, int64_t calls, double own_s, double all_s, co
 
 static void draw(void)
 {
-    profile = profile_open();
+    profile = scratch_profile(profile_open());
     list("main", 1, 2, 11, NULL, 0, false);
     list("work", 2, 3, 9, "main", 2, true);
     list("leaf", 6, 6, 6, "work", 6, false);
@@ -51,7 +53,7 @@ static void draw(void)
 TEST(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls)
 {
     draw();
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct tpa_error err = { 0 };
     assert_true(profile_add_overview(result, profile, 2, &err));
     assert_string_equal(
@@ -67,24 +69,20 @@ TEST(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls)
     assert_int_equal(result->answer->bars.count, 1);
     assert_int_equal(result->answer->bars.at[0].parts.count, 3);
     assert_string_equal(result->answer->bars.at[0].parts.at[2].figure, "2.000s");
-    result_free(result);
-    profile_free(profile);
 }
 
 /* leaf alone takes 8 of 11 s, what calls it all, and small 1 s with all that it calls, which tells nothing. */
 TEST(a_function_that_takes_less_with_all_it_calls_is_not_named)
 {
-    profile = profile_open();
+    profile = scratch_profile(profile_open());
     list("main", 1, 1, 11, NULL, 0, false);
     list("work", 2, 1, 10, "main", 2, false);
     list("leaf", 6, 8, 8, "work", 6, false);
     list("small", 1, 1, 1, "work", 1, false);
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct tpa_error err = { 0 };
     assert_true(profile_add_overview(result, profile, 4, &err));
     assert_string_equal(result->answer->verdict, "b/run.py:1(leaf) takes 72.7 % of the time itself.");
-    result_free(result);
-    profile_free(profile);
 }
 
 /* Of 40 s threads wait 29 for a pool: what works is in other processes, and no function's own time is what the program takes. */
@@ -95,7 +93,7 @@ TEST(who_waits_for_a_pool_is_to_profile_its_processes)
     const function_id pool = profile_function(profile, file, strlen(file), 531, name, strlen(name));
     profile_list(profile, pool, &(struct profile_cost){ 1, 1, 29, 29 }, (uint32_t)profile->edge_count, 0);
     profile->total.total_s += 29;
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct tpa_error err = { 0 };
     assert_true(profile_add_overview(result, profile, 2, &err));
     const struct answer *of = result->answer;
@@ -103,8 +101,6 @@ TEST(who_waits_for_a_pool_is_to_profile_its_processes)
     assert_string_equal(of->findings.at[0].saves, "gain not known: 72.5 % of the time is waiting");
     assert_string_equal(of->findings.at[1].advice, "do less in it, or call it less often");
     assert_int_equal(of->from_ns, 0);
-    result_free(result);
-    profile_free(profile);
 }
 
 TEST(the_call_tree_cuts_recursion_and_gives_callers_their_share)
@@ -119,5 +115,4 @@ TEST(the_call_tree_cuts_recursion_and_gives_callers_their_share)
     }
     assert_int_equal(flame->frames.at[2].count, 6);
     flame_free(flame);
-    profile_free(profile);
 }

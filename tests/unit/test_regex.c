@@ -3,14 +3,15 @@
 #include "base/regex.h"
 #include <string.h>
 
+SCRATCH_OF(regex)
+
 static bool matches(const char *pattern, const char *text, size_t len)
 {
     struct tpa_error err = { 0 };
-    struct regex *regex = regex_open(pattern, &err);
+    struct regex *regex = scratch_regex(regex_open(pattern, &err));
     bool matched = false;
     if (regex == NULL || !regex_match(regex, text, len, &matched, &err))
         fail_msg("%s", err.message);
-    regex_free(regex);
     return matched;
 }
 
@@ -44,7 +45,7 @@ TEST(wrong_patterns_say_where)
 TEST(costly_matches_are_errors_not_hangs)
 {
     struct tpa_error err = { 0 };
-    struct regex *regex = regex_open("^(a+)+[0-9]$", &err);
+    struct regex *regex = scratch_regex(regex_open("^(a+)+[0-9]$", &err));
     assert_non_null(regex);
     char text[5001];
     memset(text, 'a', 5000);
@@ -52,14 +53,13 @@ TEST(costly_matches_are_errors_not_hangs)
     bool matched = true;
     assert_false(regex_match(regex, text, sizeof text, &matched, &err));
     assert_non_null(strstr(err.message, "cannot be matched"));
-    regex_free(regex);
 }
 
 /* Each letter more doubles the steps: some are answered, and from one length on all are errors. */
 TEST(steps_for_one_name_are_limited)
 {
     struct tpa_error err = { 0 };
-    struct regex *regex = regex_open("^(a|a)*[bc]d$", &err);
+    struct regex *regex = scratch_regex(regex_open("^(a|a)*[bc]d$", &err));
     assert_non_null(regex);
     char text[64]; /* ends in the letter without which no match would be tried */
     memset(text, 'a', sizeof text - 1);
@@ -74,14 +74,13 @@ TEST(steps_for_one_name_are_limited)
     assert_in_range(letters, 14, 23); /* 2,000,000 is some 2^21 */
     struct tpa_error last = { 0 };
     assert_false(regex_match(regex, text, sizeof text, &matched, &last));
-    regex_free(regex);
 }
 
 /* 16 letters take 2^16 steps: for one name that is fine, for thousands it is an error before long. */
 TEST(steps_for_all_names_are_limited)
 {
     struct tpa_error err = { 0 };
-    struct regex *regex = regex_open("^(a|a)*[bc]d$", &err);
+    struct regex *regex = scratch_regex(regex_open("^(a|a)*[bc]d$", &err));
     assert_non_null(regex);
     bool matched;
     int names = 0;
@@ -89,14 +88,13 @@ TEST(steps_for_all_names_are_limited)
         names++;
     assert_int_equal(names, 250);
     assert_non_null(strstr(err.message, "for 250 names"));
-    regex_free(regex);
 }
 
 /* What is looked through from every letter on is no step: 65,536 letters squared are a second, four million were hours. */
 TEST(looking_through_long_names_ends)
 {
     struct tpa_error err = { 0 };
-    struct regex *regex = regex_open("(?<=a)a*[bd]", &err);
+    struct regex *regex = scratch_regex(regex_open("(?<=a)a*[bd]", &err));
     assert_non_null(regex);
     size_t len = 4000000;
     char *text = scratch_heap(malloc(len));
@@ -107,18 +105,16 @@ TEST(looking_through_long_names_ends)
         assert_false((names++, matched));
     assert_in_range(names, 0, 99);
     assert_non_null(strstr(err.message, "all names together"));
-    regex_free(regex);
 }
 
 TEST(deep_recursion_ends)
 {
     struct tpa_error err = { 0 };
-    struct regex *regex = regex_open("^((a|b)*c?)*$", &err);
+    struct regex *regex = scratch_regex(regex_open("^((a|b)*c?)*$", &err));
     assert_non_null(regex);
     size_t len = 1000000;
     char *text = scratch_heap(malloc(len));
     memset(text, 'a', len);
     bool matched;
     regex_match(regex, text, len, &matched, &err); /* whatever it says, it ends */
-    regex_free(regex);
 }

@@ -1,15 +1,16 @@
 /* test_saved.c - ingest/saved.h: what is printed as JSON is read back exactly, and nothing else is taken for it. */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "ingest/saved.h"
 #include "report/printer.h"
 #include <string.h>
 
+SCRATCH_OF(source)
+
 static struct result *read_text(const char *text, struct tpa_error *err)
 {
-    struct source *source = source_open_memory(text, strlen(text), "test", err);
-    struct result *result = saved_read(source, err);
-    source_free(source);
+    struct source *source = scratch_source(source_open_memory(text, strlen(text), "test", err));
+    struct result *result = scratch_result(saved_read(source, err));
     return result;
 }
 
@@ -42,7 +43,7 @@ static const struct table_column columns[] = {
 /* Every kind, the ends of their ranges, what is missing, and names that need escaping. */
 static struct result *every_kind(void)
 {
-    struct result *result = result_open("tpa.test/1");
+    struct result *result = scratch_result(result_open("tpa.test/1"));
     struct table *table = table_open("everything", "All \"kinds\"", columns, 10);
     static const char *const names[] = { "plain", "", "q\"\\\n\t\x01\x1b[31m",
                                          "\xc3\xa4\xf0\x9f\x98\x80\xe2\x80\xae" };
@@ -95,8 +96,6 @@ TEST(what_was_printed_is_read_exactly)
     assert_true(table_is_missing(table, 4, 0) && table_is_missing(table, 4, 7) &&
                 table_is_missing(table, 4, 9));
     assert_int_equal(saved_sniff(text, strlen(text)), 100);
-    result_free(result);
-    result_free(again);
 }
 
 #define HEAD "{\"schema\": \"tpa.x/1\", \"tables\": [{\"key\": \"t\", \"title\": null, \"columns\": ["
@@ -157,12 +156,10 @@ TEST(what_is_cut_anywhere_is_refused)
         len--;
     for (size_t cut = 0; cut < len; cut++) {
         struct tpa_error err = { 0 };
-        struct source *source = source_open_memory(text, cut, "test", &err);
+        struct source *source = scratch_source(source_open_memory(text, cut, "test", &err));
         assert_null(saved_read(source, &err));
         assert_true(err.failed);
-        source_free(source);
     }
-    result_free(result);
 }
 
 TEST(traces_are_not_taken_for_results)

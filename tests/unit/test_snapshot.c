@@ -10,11 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+SCRATCH_OF(snapshot)
+
 static struct snapshot *read_bytes(const char *bytes, size_t len, struct tpa_error *err)
 {
     struct source *source = source_open_memory(bytes, len, "test", err);
     assert_non_null(source);
-    struct snapshot *snapshot = snapshot_read(source, err);
+    struct snapshot *snapshot = scratch_snapshot(snapshot_read(source, err));
     source_free(source);
     return snapshot;
 }
@@ -86,7 +88,6 @@ TEST(the_peak_is_the_first_of_the_largest_and_counts_what_was_there_before)
     assert_int_equal(alive->rows.at[1].bytes, 300);
     assert_string_equal(alive->rows.at[2].name, alive_before_recording);
     assert_int_equal(alive->before_bytes, 200);
-    snapshot_free(snapshot);
 }
 
 /* Just before the oom: C in [4096, 5120), B, D: the segment is full, and 4900 of the 5000 bytes are missing. */
@@ -108,7 +109,6 @@ TEST(an_oom_is_judged_by_what_was_free_just_before)
     assert_int_equal(scope->start_bytes, 800);
     assert_int_equal(scope->peak_bytes, 1500);
     assert_int_equal(scope->growth_bytes, 700);
-    snapshot_free(snapshot);
     VEC_FREE(&all.of);
 }
 
@@ -130,7 +130,6 @@ TEST(segments_of_an_earlier_moment_have_holes_where_blocks_were)
     assert_int_equal(at.reserved, 0);
     assert_int_equal(at.outside, 1);
     EACH(VEC_FREE, &at.ranges, &at.pieces);
-    snapshot_free(snapshot);
 }
 
 /* Four steps; `log` keeps 100 bytes in each of them, `f` keeps 50 in the first alone: 200, 300, 400 behind the first. */
@@ -166,7 +165,6 @@ TEST(a_leak_grows_in_every_step_behind_the_second)
     assert_int_equal(answers->leaks.rows.at[0].first_bytes, 200);
     assert_int_equal(answers->leaks.rows.at[0].last_bytes, 500);
     assert_int_equal(answers->leaks.rows.at[0].steps, 3);
-    snapshot_free(all.of.at[0]);
     VEC_FREE(&all.of);
 }
 
@@ -188,7 +186,6 @@ TEST(lifetimes_of_hours_keep_their_microseconds)
     assert_int_equal(answers->churn.rows.count, 1);
     assert_int_equal(answers->churn.rows.at[0].lifetime_median_ns, 2000);
     assert_int_equal(answers->churn.rows.at[0].lifetime_longest_ns, INT64_C(7200000003000));
-    snapshot_free(all.of.at[0]);
     VEC_FREE(&all.of);
 }
 
@@ -219,7 +216,6 @@ TEST(a_pickle_of_protocol_2_is_read)
     assert_int_equal(snapshot->entries.size[0], 5);
     assert_true(snapshot->entries.addr[0] == UINT64_C(0xff00000000000000)); /* nine bytes: above 2^63 */
     assert_int_equal(snapshot->notices.count, 0);
-    snapshot_free(snapshot);
 }
 
 TEST(what_was_whole_before_a_cut_is_kept)
@@ -240,7 +236,6 @@ TEST(what_was_whole_before_a_cut_is_kept)
             listed += snapshot->devices.at[d].end - snapshot->devices.at[d].first;
         assert_int_equal(listed, len >= whole);
         assert_string_equal(snapshot->notices.at[0].kind, "cut_short");
-        snapshot_free(snapshot);
     }
 }
 
@@ -260,7 +255,6 @@ TEST(cycles_and_sharing_end)
     if (!snapshot)
         fail_msg("%s", err.message);
     assert_int_equal(snapshot->devices.at[0].end - snapshot->devices.at[0].first, 2);
-    snapshot_free(snapshot);
 }
 
 /*
@@ -288,7 +282,6 @@ TEST(a_record_given_up_half_way_leaves_the_memo_as_it_was)
     assert_int_equal(snapshot->entries.size[0], 100);
     assert_int_equal(snapshot->entries.action[1], ENTRY_ALLOC);
     assert_int_equal(snapshot->entries.size[1], 7);
-    snapshot_free(snapshot);
 }
 
 /*
@@ -343,7 +336,6 @@ TEST(lists_with_the_same_bytes_are_one_stack_until_the_memo_changes)
         assert_string_equal(text.at, files[e]);
     }
     assert_int_equal(stacks[0], stacks[2]);
-    snapshot_free(snapshot);
 }
 
 /* Places for a column's values come with the first that differs. */
@@ -362,7 +354,6 @@ TEST(a_column_says_the_same_until_an_entry_differs)
         assert_int_equal(category != NAME_NONE, e == 1);
     }
     assert_string_equal(names_text(snapshot->names, column_at(&entries->category, 1)), "input");
-    snapshot_free(snapshot);
 }
 
 /* One file per operation that imports or calls: each would make a file, were it run. */
@@ -455,7 +446,7 @@ TEST(depth_takes_no_stack)
     buffer_puts(&bytes, "{\"segments\":");
     buffer_pad(&bytes, '[', DEEP);
     err = (struct tpa_error){ 0 };
-    snapshot_free(read_bytes(bytes.at, bytes.count, &err));
+    read_bytes(bytes.at, bytes.count, &err);
 }
 
 /* Outermost last, as recorded: of nine frames three are shown. A stack of nothing else is shown whole. */
@@ -484,7 +475,6 @@ TEST(a_flame_leaves_out_frames_that_only_lead_to_others)
         assert_int_equal(flame->frames.at[i].host_ns, i < 3 ? 512 : 100);
     }
     flame_free(flame);
-    snapshot_free(snapshot);
 }
 
 /* Three of LINES lines of 100 bytes each are named: of 5 they hold 300 of 500 bytes, most of them; of 7 they are the largest only. */
@@ -508,7 +498,6 @@ static void check_holders(int lines, const char *words)
     snapshot_say(answers, &query.at, result);
     assert_int_equal(result->notices.count, 1);
     assert_non_null(strstr(result->notices.at[0].text, words));
-    snapshot_free(snapshot);
     VEC_FREE(&all.of);
 }
 

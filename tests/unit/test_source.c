@@ -13,10 +13,20 @@
 #include <zlib.h>
 #include <zstd.h>
 
+SCRATCH_OF(source)
+
 struct bytes {
     unsigned char *at;
     size_t count, capacity;
 };
+
+static void bytes_release(struct bytes *bytes)
+{
+    VEC_FREE(bytes);
+}
+
+/* Bytes that are released where their scope ends. */
+#define SCRATCH_BYTES __attribute__((cleanup(bytes_release))) struct bytes
 
 static void add(struct bytes *bytes, const void *data, size_t size)
 {
@@ -100,13 +110,12 @@ static void expect_in_pieces(const struct bytes *packed, const unsigned char *te
                              const char *damage, size_t piece)
 {
     char message[512];
-    struct bytes all = drain(source_open_memory(packed->at, packed->count, "test", NULL), piece, message);
+    SCRATCH_BYTES all = drain(source_open_memory(packed->at, packed->count, "test", NULL), piece, message);
     assert_int_equal(all.count, count);
     if (count)
         assert_memory_equal(all.at, text, count);
     if (damage[0] ? strstr(message, damage) == NULL : message[0] != '\0')
         fail_msg("told \"%s\", expected \"%s\"", message, damage);
-    VEC_FREE(&all);
 }
 
 static void expect(const struct bytes *packed, const struct bytes *text, const char *damage)
@@ -121,27 +130,24 @@ static void expect(const struct bytes *packed, const struct bytes *text, const c
 TEST(plain_bytes_come_out_as_they_are)
 {
     for (size_t size = 0; size < 40; size++) {
-        struct bytes text = make_text(size);
+        SCRATCH_BYTES text = make_text(size);
         for (size_t piece = 1; piece <= size + 1; piece++)
             expect_in_pieces(&text, text.at, text.count, "", piece);
-        VEC_FREE(&text);
     }
 }
 
 TEST(gzip_members_are_joined)
 {
-    struct bytes text = make_text(300000), packed = { 0 };
+    SCRATCH_BYTES text = make_text(300000), packed = { 0 };
     size_t cuts[] = { 0, 0, 1, 5000, 5000, 200000, 299999, 300000, 300000 };
     for (size_t i = 0; i + 1 < sizeof cuts / sizeof *cuts; i++)
         add_gzip_level(&packed, text.at + cuts[i], cuts[i + 1] - cuts[i], (int)i);
     expect(&packed, &text, "");
-    VEC_FREE(&packed);
-    VEC_FREE(&text);
 }
 
 TEST(every_piece_size_gives_the_same_bytes)
 {
-    struct bytes text = make_text(700), gzip = { 0 }, zstd = { 0 };
+    SCRATCH_BYTES text = make_text(700), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, 300);
     add_gzip(&gzip, text.at + 300, 400);
     add_zstd(&zstd, text.at, 300);
@@ -150,18 +156,15 @@ TEST(every_piece_size_gives_the_same_bytes)
         expect_in_pieces(&gzip, text.at, text.count, "", piece);
         expect_in_pieces(&zstd, text.at, text.count, "", piece);
     }
-    VEC_FREE(&gzip);
-    VEC_FREE(&zstd);
-    VEC_FREE(&text);
 }
 
 /* bgzip writes members of at most 64 KiB with their size in an extra field, and an empty one at the end. */
 TEST(blocked_gzip_is_gzip)
 {
     const size_t block = 65280;
-    struct bytes text = make_text(200000), packed = { 0 };
+    SCRATCH_BYTES text = make_text(200000), packed = { 0 };
     for (size_t at = 0, end = 0; end < text.count + 1; at = end) {
-        struct bytes member = { 0 };
+        SCRATCH_BYTES member = { 0 };
         end = at == text.count ? at + 1 : at + block < text.count ? at + block : text.count;
         add_gzip(&member, text.at + at, at == text.count ? 0 : end - at);
         static const unsigned char extra[] = { 6, 0, 'B', 'C', 2, 0, 0, 0 };
@@ -169,16 +172,13 @@ TEST(blocked_gzip_is_gzip)
         add(&packed, member.at, 10);
         add(&packed, extra, sizeof extra);
         add(&packed, member.at + 10, member.count - 10);
-        VEC_FREE(&member);
     }
     expect(&packed, &text, "");
-    VEC_FREE(&packed);
-    VEC_FREE(&text);
 }
 
 TEST(gzip_header_fields_are_passed_over)
 {
-    struct bytes text = make_text(1000), member = { 0 }, packed = { 0 };
+    SCRATCH_BYTES text = make_text(1000), member = { 0 }, packed = { 0 };
     add_gzip(&member, text.at, text.count);
     member.at[3] = 2 | 8 | 16; /* FHCRC, FNAME, FCOMMENT */
     add(&packed, member.at, 10);
@@ -188,15 +188,12 @@ TEST(gzip_header_fields_are_passed_over)
     add(&packed, crc16, 2);
     add(&packed, member.at + 10, member.count - 10);
     expect(&packed, &text, "");
-    VEC_FREE(&packed);
-    VEC_FREE(&member);
-    VEC_FREE(&text);
 }
 
 TEST(zeros_pad_gzip)
 {
     static const unsigned char zeros[9000];
-    struct bytes text = make_text(3000), packed = { 0 };
+    SCRATCH_BYTES text = make_text(3000), packed = { 0 };
     add_gzip(&packed, text.at, 1000);
     add(&packed, zeros, 1);
     add_gzip(&packed, text.at + 1000, 1000);
@@ -204,27 +201,23 @@ TEST(zeros_pad_gzip)
     add_gzip(&packed, text.at + 2000, 1000);
     add(&packed, zeros, 511);
     expect(&packed, &text, "");
-    VEC_FREE(&packed);
-    VEC_FREE(&text);
 }
 
 TEST(zstd_frames_are_joined_and_skippable_ones_skipped)
 {
     static const unsigned char skippable[] = { 0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'a', 'b', 'c' };
-    struct bytes text = make_text(400000), packed = { 0 };
+    SCRATCH_BYTES text = make_text(400000), packed = { 0 };
     add(&packed, skippable, sizeof skippable);
     add_zstd(&packed, text.at, 100000);
     add_zstd(&packed, text.at, 0);
     add(&packed, skippable, sizeof skippable);
     add_zstd(&packed, text.at + 100000, 300000);
     expect(&packed, &text, "");
-    VEC_FREE(&packed);
-    VEC_FREE(&text);
 }
 
 TEST(packing_is_recognised_by_content)
 {
-    struct bytes text = make_text(100), gzip = { 0 }, zstd = { 0 };
+    SCRATCH_BYTES text = make_text(100), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, text.count);
     add_zstd(&zstd, text.at, text.count);
     const struct {
@@ -237,18 +230,14 @@ TEST(packing_is_recognised_by_content)
         assert_int_equal(source_packing(source), rows[i].packing);
         assert_int_equal(source_packed_size(source), rows[i].bytes->count);
         assert_string_equal(source_name(source), "trace.json");
-        source_free(source);
     }
-    VEC_FREE(&gzip);
-    VEC_FREE(&zstd);
-    VEC_FREE(&text);
 }
 
 TEST(peeking_consumes_nothing)
 {
     static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 20000 };
     for (size_t i = 0; i < 6; i++) {
-        struct bytes text = make_text(sizes[i]), packed = { 0 };
+        SCRATCH_BYTES text = make_text(sizes[i]), packed = { 0 };
         add_gzip(&packed, text.at, text.count);
         for (size_t piece = 1; piece < 8192; piece += 511) {
             struct source *source = source_open_memory(packed.at, packed.count, "test", NULL);
@@ -259,14 +248,11 @@ TEST(peeking_consumes_nothing)
                 assert_memory_equal(first, text.at, count);
             assert_int_equal(source_peek(source, &first, NULL), count);
             char message[512];
-            struct bytes all = drain(source, piece, message);
+            SCRATCH_BYTES all = drain(source, piece, message);
             assert_int_equal(all.count, text.count);
             if (all.count)
                 assert_memory_equal(all.at, text.at, text.count);
-            VEC_FREE(&all);
         }
-        VEC_FREE(&packed);
-        VEC_FREE(&text);
     }
 }
 
@@ -295,7 +281,7 @@ static size_t bytes_zlib_gives(const struct bytes *packed, size_t size, unsigned
 
 TEST(a_cut_gzip_gives_every_byte_before_the_cut)
 {
-    struct bytes text = make_text(2000), packed = { 0 };
+    SCRATCH_BYTES text = make_text(2000), packed = { 0 };
     add_gzip(&packed, text.at, 700);
     size_t first_end = packed.count;
     add_gzip(&packed, text.at + 700, 1300);
@@ -308,13 +294,11 @@ TEST(a_cut_gzip_gives_every_byte_before_the_cut)
         for (size_t piece = 1; piece < 3000; piece = piece * 3 + 1)
             expect_in_pieces(&part, text.at, count, cut == first_end ? "" : message, piece);
     }
-    VEC_FREE(&packed);
-    VEC_FREE(&text);
 }
 
 TEST(a_large_cut_gzip_gives_every_byte_before_the_cut)
 {
-    struct bytes text = make_text(400000), packed = { 0 };
+    SCRATCH_BYTES text = make_text(400000), packed = { 0 };
     add_gzip(&packed, text.at, text.count);
     unsigned char *out = mem_alloc(text.count);
     for (size_t cut = packed.count - 1; cut > 5000; cut -= 4999) {
@@ -322,20 +306,17 @@ TEST(a_large_cut_gzip_gives_every_byte_before_the_cut)
         size_t count = bytes_zlib_gives(&packed, cut, out, text.count);
         /* ISA-L decodes up to three literals at once, and needs the bits of all of them. */
         char message[512];
-        struct bytes whole = drain(source_open_memory(packed.at, cut, "test", NULL), 1 << 20, message);
+        SCRATCH_BYTES whole = drain(source_open_memory(packed.at, cut, "test", NULL), 1 << 20, message);
         assert_in_range(whole.count, count - 2, count);
         for (size_t piece = 100; piece <= 1000000; piece *= 10)
             expect_in_pieces(&part, text.at, whole.count, "the gzip data breaks off at byte", piece);
-        VEC_FREE(&whole);
     }
     free(out);
-    VEC_FREE(&packed);
-    VEC_FREE(&text);
 }
 
 TEST(a_cut_zstd_gives_the_blocks_before_the_cut)
 {
-    struct bytes text = make_text(500000), packed = { 0 };
+    SCRATCH_BYTES text = make_text(500000), packed = { 0 };
     add_zstd(&packed, text.at, 400000);
     size_t first_end = packed.count;
     add_zstd(&packed, text.at + 400000, 100000);
@@ -343,7 +324,7 @@ TEST(a_cut_zstd_gives_the_blocks_before_the_cut)
         if (cut == first_end)
             continue;
         char message[512];
-        struct bytes all = drain(source_open_memory(packed.at, cut, "test", NULL), 10000, message);
+        SCRATCH_BYTES all = drain(source_open_memory(packed.at, cut, "test", NULL), 10000, message);
         assert_non_null(
             strstr(message, cut > first_end && cut < first_end + 4 ? "are not zstd" : "breaks off"));
         /* A block holds at most 128 KiB, and is given whole or not at all. */
@@ -351,15 +332,12 @@ TEST(a_cut_zstd_gives_the_blocks_before_the_cut)
         assert_in_range(all.count, least, text.count);
         if (all.count)
             assert_memory_equal(all.at, text.at, all.count);
-        VEC_FREE(&all);
     }
-    VEC_FREE(&packed);
-    VEC_FREE(&text);
 }
 
 TEST(a_wrong_checksum_is_reported_after_the_bytes)
 {
-    struct bytes text = make_text(100000), gzip = { 0 }, zstd = { 0 };
+    SCRATCH_BYTES text = make_text(100000), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, text.count);
     gzip.at[gzip.count - 6] ^= 1;
     add_gzip(&gzip, text.at, 100); /* not reached: what cannot be trusted ends the input */
@@ -367,27 +345,23 @@ TEST(a_wrong_checksum_is_reported_after_the_bytes)
     add_zstd(&zstd, text.at, text.count);
     zstd.at[zstd.count - 1] ^= 1;
     char message[512];
-    struct bytes all = drain(source_open_memory(zstd.at, zstd.count, "test", NULL), 4096, message);
+    SCRATCH_BYTES all = drain(source_open_memory(zstd.at, zstd.count, "test", NULL), 4096, message);
     assert_non_null(strstr(message, "does not match the zstd data"));
-    VEC_FREE(&all);
-    VEC_FREE(&gzip);
-    VEC_FREE(&zstd);
-    VEC_FREE(&text);
 }
 
 /* A flipped bit anywhere: the bytes up to it are right, it is reported, and the size of the pieces does not matter. */
 TEST(a_flipped_bit_costs_nothing_before_it)
 {
-    struct bytes text = make_text(200000), packed = { 0 };
+    SCRATCH_BYTES text = make_text(200000), packed = { 0 };
     add_gzip(&packed, text.at, text.count);
     unsigned char *out = mem_alloc(text.count);
     for (size_t at = 10; at < packed.count; at += at < 40 ? 1 : 1999) {
         size_t sure = bytes_zlib_gives(&packed, at, out, text.count);
         packed.at[at] ^= 0x20;
         char message[512], message_again[512];
-        struct bytes whole =
+        SCRATCH_BYTES whole =
             drain(source_open_memory(packed.at, packed.count, "test", NULL), 1 << 20, message);
-        struct bytes pieces =
+        SCRATCH_BYTES pieces =
             drain(source_open_memory(packed.at, packed.count, "test", NULL), 777, message_again);
         assert_true(whole.count >= sure);
         if (sure)
@@ -398,17 +372,13 @@ TEST(a_flipped_bit_costs_nothing_before_it)
         if (whole.count)
             assert_memory_equal(whole.at, pieces.at, whole.count);
         packed.at[at] ^= 0x20;
-        VEC_FREE(&whole);
-        VEC_FREE(&pieces);
     }
     free(out);
-    VEC_FREE(&packed);
-    VEC_FREE(&text);
 }
 
 TEST(garbage_after_the_last_member_is_reported)
 {
-    struct bytes text = make_text(5000), gzip = { 0 }, zstd = { 0 };
+    SCRATCH_BYTES text = make_text(5000), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, text.count);
     add_zstd(&zstd, text.at, text.count);
     char gzip_message[128], zstd_message[128];
@@ -420,9 +390,6 @@ TEST(garbage_after_the_last_member_is_reported)
     add(&zstd, "garbage", 7);
     expect(&gzip, &text, gzip_message);
     expect(&zstd, &text, zstd_message);
-    VEC_FREE(&gzip);
-    VEC_FREE(&zstd);
-    VEC_FREE(&text);
 }
 
 /* An offset beyond the window, met where ISA-L counts the bytes left below 0: the message gives a place in the file. */
@@ -432,24 +399,22 @@ TEST(an_offset_beyond_the_window_is_reported_with_its_place)
                                           0xe3, 0xe2, 0x72, 0xe0, 0x0a, 0x60, 0xce, 0x60, 0x8a, 0x62 };
     static const unsigned char tail[] = { 0xf2, 0x60, 0xe2, 0xe2, 0x72, 0x60, 0x85, 0xb1, 0x01,
                                           0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00 };
-    struct bytes packed = { 0 };
+    SCRATCH_BYTES packed = { 0 };
     char message[512];
     add(&packed, head, sizeof head);
     for (int i = 0; i < 77; i++)
         add(&packed, "\xff", 1);
     add(&packed, tail, sizeof tail);
-    struct bytes text = drain(source_open_memory(packed.at, packed.count, "test", NULL), 1 << 14, message);
+    SCRATCH_BYTES text = drain(source_open_memory(packed.at, packed.count, "test", NULL), 1 << 14, message);
     const char *place = strstr(message, "the gzip data is damaged near byte ");
     assert_non_null(place);
     long offset = strtol(strstr(place, "byte ") + strlen("byte "), NULL, 10);
     assert_in_range(offset, 0, packed.count);
-    VEC_FREE(&text);
-    VEC_FREE(&packed);
 }
 
 TEST(a_gzip_header_alone_is_damage)
 {
-    struct bytes none = { 0 };
+    SCRATCH_BYTES none = { 0 };
     const struct {
         const char *bytes;
         size_t count;
@@ -460,10 +425,9 @@ TEST(a_gzip_header_alone_is_damage)
         { "\x1f\x8b\x07\0\0\0\0\0\0\3\3\0", 12, "the gzip header at byte 0" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bytes packed = { 0 };
+        SCRATCH_BYTES packed = { 0 };
         add(&packed, rows[i].bytes, rows[i].count);
         expect(&packed, &none, rows[i].message);
-        VEC_FREE(&packed);
     }
 }
 
@@ -501,7 +465,7 @@ static int remove_folder(void **state)
 
 TEST(files_are_read_whole)
 {
-    struct bytes text = make_text(3000000), gzip = { 0 }, zstd = { 0 };
+    SCRATCH_BYTES text = make_text(3000000), gzip = { 0 }, zstd = { 0 };
     add_gzip_level(&gzip, text.at, text.count, 0); /* stored: larger than the source's buffer */
     add_zstd(&zstd, text.at, text.count);
     struct bytes *rows[] = { &text, &gzip, &zstd };
@@ -510,17 +474,13 @@ TEST(files_are_read_whole)
         static const size_t pieces[] = { 1000, 65536, 1000000, 4000000 };
         for (size_t j = 0; j < 4; j++) {
             char message[512];
-            struct bytes all = drain(source_open(path, NULL, NULL), pieces[j], message);
+            SCRATCH_BYTES all = drain(source_open(path, NULL, NULL), pieces[j], message);
             assert_string_equal(message, "");
             assert_int_equal(all.count, text.count);
             assert_memory_equal(all.at, text.at, text.count);
-            VEC_FREE(&all);
         }
         unlink(path);
     }
-    VEC_FREE(&gzip);
-    VEC_FREE(&zstd);
-    VEC_FREE(&text);
 }
 
 struct writer {
@@ -547,7 +507,7 @@ static void *write_in_pieces(void *arg)
 /* Standard input as a pipe whose writer trickles: packed bytes come in pieces of every size. */
 TEST(a_trickling_pipe_is_read_whole)
 {
-    struct bytes text = make_text(20000), gzip = { 0 }, zstd = { 0 };
+    SCRATCH_BYTES text = make_text(20000), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, 10000);
     add_gzip(&gzip, text.at + 10000, 10000);
     add_zstd(&zstd, text.at, text.count);
@@ -571,20 +531,16 @@ TEST(a_trickling_pipe_is_read_whole)
                 assert_string_equal(source_name(source), way ? "standard input" : "/dev/stdin");
                 assert_int_equal(source_packed_size(source), -1);
                 char message[512];
-                struct bytes all = drain(source, 4096, message);
+                SCRATCH_BYTES all = drain(source, 4096, message);
                 pthread_join(thread, NULL);
                 assert_string_equal(message, "");
                 assert_int_equal(all.count, text.count);
                 assert_memory_equal(all.at, text.at, text.count);
-                VEC_FREE(&all);
             }
         }
     }
     dup2(saved, STDIN_FILENO);
     close(saved);
-    VEC_FREE(&gzip);
-    VEC_FREE(&zstd);
-    VEC_FREE(&text);
 }
 
 static void *open_and_write(void *arg)
@@ -596,19 +552,17 @@ static void *open_and_write(void *arg)
 
 TEST(a_named_pipe_is_read_whole)
 {
-    struct bytes text = make_text(200000);
+    SCRATCH_BYTES text = make_text(200000);
     assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
     struct writer writer = { -1, &text, 5000 };
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, open_and_write, &writer), 0);
     char message[512];
-    struct bytes all = drain(source_open(path, NULL, NULL), 10000, message);
+    SCRATCH_BYTES all = drain(source_open(path, NULL, NULL), 10000, message);
     pthread_join(thread, NULL);
     assert_int_equal(all.count, text.count);
     assert_memory_equal(all.at, text.at, text.count);
     unlink(path);
-    VEC_FREE(&all);
-    VEC_FREE(&text);
 }
 
 static void ignore_signal(int number)
@@ -636,7 +590,7 @@ TEST(signals_do_not_end_reading)
 {
     struct sigaction action = { .sa_handler = ignore_signal }; /* no SA_RESTART: read(2) returns EINTR */
     sigaction(SIGUSR1, &action, NULL);
-    struct bytes text = make_text(100);
+    SCRATCH_BYTES text = make_text(100);
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     char name[32];
@@ -645,22 +599,20 @@ TEST(signals_do_not_end_reading)
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, disturb_and_write, &disturber), 0);
     char message[512];
-    struct bytes all = drain(source_open(name, NULL, NULL), 4096, message);
+    SCRATCH_BYTES all = drain(source_open(name, NULL, NULL), 4096, message);
     pthread_join(thread, NULL);
     assert_int_equal(all.count, text.count);
     assert_memory_equal(all.at, text.at, text.count);
     close(ends[0]);
-    VEC_FREE(&all);
-    VEC_FREE(&text);
 }
 
 TEST(a_file_that_shrinks_or_grows_is_reported)
 {
-    struct bytes text = make_text(2000000);
+    SCRATCH_BYTES text = make_text(2000000);
     char *buffer = scratch_heap(mem_alloc(3000000));
     struct tpa_error err = { 0 };
     write_file(in_folder("t"), text.at, text.count);
-    struct source *source = source_open(path, NULL, &err);
+    struct source *source = scratch_source(source_open(path, NULL, &err));
     assert_int_equal(source_read(source, buffer, 1000, &err), 1000);
     assert_int_equal(truncate(path, 1500000), 0);
     assert_int_equal(source_read(source, buffer, 3000000, &err), 1499000);
@@ -668,29 +620,25 @@ TEST(a_file_that_shrinks_or_grows_is_reported)
     assert_string_equal(source_damage(source),
                         "t shrank while it was read: expected 2000000 bytes, found 1500000; wait until it is "
                         "written, or read a copy of it");
-    source_free(source);
 
     /* It is shorter than what was read of it. */
     write_file(path, text.at, text.count);
-    source = source_open(path, NULL, &err);
+    source = scratch_source(source_open(path, NULL, &err));
     assert_int_equal(source_read(source, buffer, 1600000, &err), 1600000);
     assert_int_equal(truncate(path, 1500000), 0);
     source_read(source, buffer, 3000000, &err);
     assert_string_equal(source_damage(source),
                         "t shrank while it was read: expected 2000000 bytes, found 1500000; wait until it is "
                         "written, or read a copy of it");
-    source_free(source);
 
-    source = source_open(path, NULL, &err);
+    source = scratch_source(source_open(path, NULL, &err));
     assert_int_equal(source_read(source, buffer, 1000, &err), 1000);
     write_file(path, text.at, text.count);
     assert_int_equal(source_read(source, buffer, 3000000, &err), 1999000);
     assert_string_equal(source_damage(source),
                         "t grew while it was read: expected 1500000 bytes, found 2000000; wait until it is "
                         "written, or read a copy of it");
-    source_free(source);
     unlink(path);
-    VEC_FREE(&text);
 }
 
 TEST(what_can_not_be_opened_is_reported)
@@ -743,7 +691,7 @@ TEST(a_bomb_is_refused_unless_the_limit_is_lifted)
     const size_t size = 100000000;
     unsigned char *blanks = mem_alloc(size);
     memset(blanks, ' ', size);
-    struct bytes packed = { 0 };
+    SCRATCH_BYTES packed = { 0 };
     add_gzip_level(&packed, blanks, size, 1);
     add_gzip_level(&packed, blanks, size, 9);
     free(blanks);
@@ -757,7 +705,7 @@ TEST(a_bomb_is_refused_unless_the_limit_is_lifted)
     for (size_t i = 0; i < 3; i++) {
         struct tpa_error err = { 0 };
         struct source_limits limits = { rows[i].max_ratio };
-        struct source *source = source_open(path, &limits, &err);
+        struct source *source = scratch_source(source_open(path, &limits, &err));
         int64_t got, total = 0;
         while ((got = source_read(source, buffer, 1 << 20, &err)) > 0)
             total += got;
@@ -770,10 +718,8 @@ TEST(a_bomb_is_refused_unless_the_limit_is_lifted)
             assert_non_null(strstr(err.hint, "--max-ratio"));
             assert_string_equal(err.file, path);
         }
-        source_free(source);
     }
     unlink(path);
-    VEC_FREE(&packed);
 }
 
 TEST(a_zstd_window_beyond_reason_is_refused)
@@ -781,12 +727,11 @@ TEST(a_zstd_window_beyond_reason_is_refused)
     /* Frame header: no single segment; window descriptor 0xa8 is 2^(10 + 21) = 2 GiB. */
     static const unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00 };
     struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(frame, sizeof frame, "huge.zst", &err);
+    struct source *source = scratch_source(source_open_memory(frame, sizeof frame, "huge.zst", &err));
     char byte;
     assert_int_equal(source_read(source, &byte, 1, &err), -1);
     assert_non_null(strstr(err.message, "window of more than 128 MiB"));
     assert_string_equal(err.file, "huge.zst");
-    source_free(source);
 }
 
 TEST(zstd_windows_end_at_128_mib)
@@ -795,15 +740,13 @@ TEST(zstd_windows_end_at_128_mib)
     unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88, 0x29, 0x00, 0x00, 'w', 'h', 'o', 'l', 'e' };
     struct tpa_error err = { 0 };
     char bytes[16];
-    struct source *source = source_open_memory(frame, sizeof frame, "large.zst", &err);
+    struct source *source = scratch_source(source_open_memory(frame, sizeof frame, "large.zst", &err));
     assert_int_equal(source_read(source, bytes, sizeof bytes, &err), 5);
     assert_memory_equal(bytes, "whole", 5);
-    source_free(source);
     frame[5] = 0x89;
-    source = source_open_memory(frame, sizeof frame, "larger.zst", &err);
+    source = scratch_source(source_open_memory(frame, sizeof frame, "larger.zst", &err));
     assert_int_equal(source_read(source, bytes, sizeof bytes, &err), -1);
     assert_non_null(strstr(err.message, "window of more than 128 MiB"));
-    source_free(source);
 }
 
 /* 60 MB of blanks in 6 kB, twice: 20,000 times. Frames before them that zstd skips buy nothing, nor do those without text, and empty blocks. */
@@ -812,7 +755,7 @@ TEST(what_holds_nothing_buys_no_ratio)
     const size_t size = 60000000, skipped = 1000000;
     unsigned char *blanks = mem_alloc(size);
     memset(blanks, ' ', size);
-    struct bytes packed = { 0 };
+    SCRATCH_BYTES packed = { 0 };
     const unsigned char head[] = {
         0x50, 0x2a, 0x4d, 0x18, skipped & 255, skipped >> 8 & 255, skipped >> 16 & 255, 0
     };
@@ -828,15 +771,13 @@ TEST(what_holds_nothing_buys_no_ratio)
     add_zstd(&packed, blanks, size);
     free(blanks);
     struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(packed.at, packed.count, "packed", &err);
+    struct source *source = scratch_source(source_open_memory(packed.at, packed.count, "packed", &err));
     char *buffer = scratch_heap(mem_alloc(1 << 20));
     int64_t got;
     while ((got = source_read(source, buffer, 1 << 20, &err)) > 0)
         ;
     assert_int_equal(got, -1);
     assert_non_null(strstr(err.message, "times its size"));
-    source_free(source);
-    VEC_FREE(&packed);
 }
 
 TESTS_WITHIN(make_folder, remove_folder)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+SCRATCH_OF(source)
+
 /* The bytes of the database that SQL makes; free with sqlite3_free. */
 static unsigned char *make(const char *sql, sqlite3_int64 *size)
 {
@@ -51,7 +53,7 @@ static void expect_rows(const char *sql, const char *table, const char *const *c
     sqlite3_int64 size;
     unsigned char *bytes = make(sql, &size);
     struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(bytes, (size_t)size, "test", &err);
+    struct source *source = scratch_source(source_open_memory(bytes, (size_t)size, "test", &err));
     struct database *db = database_open(source, &err);
     if (!db)
         fail_msg("%s", err.message);
@@ -59,7 +61,6 @@ static void expect_rows(const char *sql, const char *table, const char *const *c
     read_table(db, table, columns, count, &rows);
     assert_string_equal(rows.at ? rows.at : "", expected);
     database_close(db);
-    source_free(source);
     sqlite3_free(bytes);
 }
 
@@ -119,7 +120,7 @@ TEST(rows_come_once)
     size_t cell = (size_t)root[12] << 8 | root[13];
     memcpy(root + 8, root + cell, 4); /* the last child is the first again */
     struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(bytes, (size_t)size, "test", &err);
+    struct source *source = scratch_source(source_open_memory(bytes, (size_t)size, "test", &err));
     struct database *db = database_open(source, &err);
     assert_non_null(db);
     struct table_scan scan;
@@ -137,7 +138,6 @@ TEST(rows_come_once)
     assert_non_null(trace_builder_find_notice(builder, "damaged_table"));
     trace_builder_free(builder);
     database_close(db);
-    source_free(source);
     sqlite3_free(bytes);
 }
 
@@ -157,7 +157,7 @@ TEST(damaged_tables_are_named)
     memcpy(row + 2, "\x06\x01\xff\xff\xff\xff", 6); /* the type of b has bytes that are those of the values */
     bytes[U] = 0;                                   /* no type of page */
     struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(bytes, (size_t)size, "test", &err);
+    struct source *source = scratch_source(source_open_memory(bytes, (size_t)size, "test", &err));
     struct database *db = database_open(source, &err);
     assert_non_null(db);
     SCRATCH_BUFFER(rows);
@@ -173,7 +173,6 @@ TEST(damaged_tables_are_named)
     assert_non_null(strstr(notice->text, "the table u is damaged, and all of it is missing"));
     trace_builder_free(builder);
     database_close(db);
-    source_free(source);
     sqlite3_free(bytes);
 }
 
@@ -195,7 +194,7 @@ TEST(a_file_is_not_touched)
     fputs("not really a log", out);
     fclose(out);
     struct tpa_error err = { 0 };
-    struct source *source = source_open(path, &(struct source_limits){ 0 }, &err);
+    struct source *source = scratch_source(source_open(path, &(struct source_limits){ 0 }, &err));
     assert_non_null(source);
     struct database *db = database_open(source, &err);
     if (!db)
@@ -209,7 +208,6 @@ TEST(a_file_is_not_touched)
     assert_null(trace_builder_find_notice(builder, "wal_not_read"));
     trace_builder_free(builder);
     database_close(db);
-    source_free(source);
     struct stat about;
     assert_int_equal(stat(log, &about), 0);
     assert_int_equal(about.st_size, 16);
@@ -224,7 +222,7 @@ TEST(a_file_is_not_touched)
 static char *rows_of_file(const char *path)
 {
     struct tpa_error err = { 0 };
-    struct source *source = source_open(path, &(struct source_limits){ 0 }, &err);
+    struct source *source = scratch_source(source_open(path, &(struct source_limits){ 0 }, &err));
     assert_non_null(source);
     struct database *db = database_open(source, &err);
     if (!db)
@@ -233,7 +231,6 @@ static char *rows_of_file(const char *path)
     buffer_puts(&rows, "");
     read_table(db, "t", a_and_b, 2, &rows);
     database_close(db);
-    source_free(source);
     return rows.at;
 }
 
@@ -253,7 +250,7 @@ static void write_part(const char *path, char *bytes, size_t len, size_t damaged
 static char *bytes_of_file(const char *path, size_t *len)
 {
     struct tpa_error err = { 0 };
-    struct source *source = source_open(path, &(struct source_limits){ 0 }, &err);
+    struct source *source = scratch_source(source_open(path, &(struct source_limits){ 0 }, &err));
     assert_non_null(source);
     enum { ENOUGH = 1 << 20 };
     char *bytes = malloc(ENOUGH);
@@ -261,7 +258,6 @@ static char *bytes_of_file(const char *path, size_t *len)
     *len = 0;
     for (int64_t got; (got = source_read(source, bytes + *len, ENOUGH - *len, &err)) > 0;)
         *len += (size_t)got;
-    source_free(source);
     return bytes;
 }
 
@@ -321,11 +317,10 @@ TEST(what_is_none_says_so)
 {
     struct tpa_error err = { 0 };
     char bytes[200] = "SQLite format 3";
-    struct source *source = source_open_memory(bytes, sizeof bytes, "test", &err);
+    struct source *source = scratch_source(source_open_memory(bytes, sizeof bytes, "test", &err));
     assert_true(database_is_one(bytes, sizeof bytes));
     assert_false(database_is_one("SQLite format 4", 16));
     assert_null(database_open(source, &err));
     assert_non_null(strstr(err.message, "SQLite says"));
     assert_int_equal(err.unread, TPA_LEFT_OUT);
-    source_free(source);
 }

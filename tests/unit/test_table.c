@@ -1,8 +1,10 @@
 /* test_table.c - base/table.h: missing is not zero, sorting is stable, rows move as a whole. */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "base/result.h"
 
 #include <math.h>
+
+SCRATCH_OF(table)
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -18,7 +20,7 @@ enum { NAME, COUNT, CUDA, START, SHARE, DEVICE, COLUMNS };
 
 static struct table *open_table(void)
 {
-    return table_open("things", "Things", columns, COLUMNS);
+    return scratch_table(table_open("things", "Things", columns, COLUMNS));
 }
 
 /* A row with NAME, and the figure I (missing: TABLE_INT_MISSING) in COLUMN. */
@@ -54,8 +56,6 @@ TEST(new_cells_are_missing)
     assert_false(table_is_missing(table, row, NAME));
     table_set_text(table, row, NAME, NULL, 0);
     assert_true(table_is_missing(table, row, NAME));
-    table_free(table);
-    table_free(NULL);
 }
 
 TEST(text_is_copied_with_its_nuls)
@@ -67,7 +67,6 @@ TEST(text_is_copied_with_its_nuls)
     text[0] = 'x';
     assert_int_equal(table_cell(table, row, NAME)->text.len, 3);
     assert_memory_equal(table_cell(table, row, NAME)->text.at, "a\0b", 4);
-    table_free(table);
 }
 
 static int find(const struct table *table, const char *key)
@@ -91,7 +90,6 @@ TEST(long_texts_are_held_once)
     assert_int_equal(table_cell(table, 1, 0)->text.len, 1999);
     assert_int_equal(strlen(table_cell(table, 1, 0)->text.at), 1999);
     assert_int_equal(table_cell(table, 2, 0)->text.at[0], 'x');
-    table_free(table);
 }
 
 TEST(columns_are_found_by_key_json_key_and_alias)
@@ -107,7 +105,6 @@ TEST(columns_are_found_by_key_json_key_and_alias)
     assert_int_equal(find(table, "cuda_tim"), -1);
     assert_int_equal(find(table, "gpu"), -1);
     assert_int_equal(find(table, ""), -1);
-    table_free(table);
 }
 
 TEST(figures_sort_from_large_to_small_and_stably)
@@ -127,7 +124,6 @@ TEST(figures_sort_from_large_to_small_and_stably)
     assert_int_equal(table->sort_column, COUNT);
     table_sort(table, COUNT, true);
     check_names(table, "e g a d c h f b ");
-    table_free(table);
 }
 
 TEST(moments_sort_from_early_to_late)
@@ -140,7 +136,6 @@ TEST(moments_sort_from_early_to_late)
     check_names(table, "early late never ");
     table_sort(table, START, true);
     check_names(table, "late early never ");
-    table_free(table);
 }
 
 TEST(doubles_sort_with_both_zeros_equal_and_nan_last)
@@ -156,7 +151,6 @@ TEST(doubles_sort_with_both_zeros_equal_and_nan_last)
     check_names(table, "g d a c h f e b ");
     table_sort(table, SHARE, true);
     check_names(table, "e f a c h d g b ");
-    table_free(table);
 }
 
 TEST(texts_sort_bytewise_beyond_their_first_eight_bytes)
@@ -172,7 +166,6 @@ TEST(texts_sort_bytewise_beyond_their_first_eight_bytes)
     check_names(table, " Aten aten::mm aten::mm_ aten::mm_out \xff\xff\xff\xff\xff\xff\xff\xff - ");
     table_sort(table, NAME, true);
     check_names(table, "\xff\xff\xff\xff\xff\xff\xff\xff aten::mm_out aten::mm_ aten::mm Aten  - ");
-    table_free(table);
 }
 
 /* Against the definition: each row's figure is at least the next one's, and equal ones keep their order. */
@@ -201,7 +194,6 @@ TEST(sorting_many_rows_keeps_every_row_whole)
     table_sort(table, CUDA, true); /* back to where they were */
     for (size_t row = 0; row < ROWS; row++)
         assert_int_equal(table_cell(table, row, CUDA)->i, row);
-    table_free(table);
 }
 
 TEST(truncating_remembers_how_many_rows_there_were_and_filtering_does_not)
@@ -217,7 +209,6 @@ TEST(truncating_remembers_how_many_rows_there_were_and_filtering_does_not)
     table_truncate(table, 1);
     check_names(table, "a ");
     assert_int_equal(table->total_rows, 3);
-    table_free(table);
 }
 
 TEST(selecting_columns_moves_cells_and_makes_them_plain)
@@ -243,7 +234,6 @@ TEST(selecting_columns_moves_cells_and_makes_them_plain)
     table_select(table, (size_t[]){ 2 }, 1);
     assert_int_equal(table->sort_column, TABLE_NO_COLUMN);
     assert_true(table_is_missing(table, 69, 0));
-    table_free(table);
 }
 
 TEST(an_arena_takes_over_what_another_handed_out)
@@ -268,8 +258,8 @@ TEST(an_arena_takes_over_what_another_handed_out)
 
 TEST(a_result_owns_tables_and_notices)
 {
-    struct result *result = result_open("tpa.test/1");
-    result_add_table(result, open_table());
+    struct result *result = scratch_result(result_open("tpa.test/1"));
+    result_add_table(result, table_open("things", "Things", columns, COLUMNS));
     char file[] = "run.json";
     result_add_notice(result, "cut", 3, file, 123, "%d events %s", 3, "went missing");
     result_add_notice(result, "other", 1, NULL, TPA_NOWHERE, "%s", "");
@@ -279,20 +269,17 @@ TEST(a_result_owns_tables_and_notices)
     assert_string_equal(result->notices.at[0].text, "3 events went missing");
     assert_string_equal(result->notices.at[0].file, "run.json");
     assert_null(result->notices.at[1].file);
-    result_free(result);
-    result_free(NULL);
 }
 
 TEST(text_footers_are_copied)
 {
-    struct table *table = table_open("about", NULL, NULL, 0);
+    struct table *table = scratch_table(table_open("about", NULL, NULL, 0));
     char text[] = "Kineto";
     table_add_text_footer(table, "producer", "Producer", text, 6);
     table_add_footer(table, "events", "Events", TABLE_COUNT, table_int(5));
     text[0] = 'x';
     assert_string_equal(table->footers.at[0].value.text.at, "Kineto");
     assert_int_equal(table->footers.at[1].value.i, 5);
-    table_free(table);
 }
 
 TEST(hidden_columns_are_taken_away_and_others_stay_as_they_are)
@@ -302,7 +289,7 @@ TEST(hidden_columns_are_taken_away_and_others_stay_as_they_are)
         { "b", "B", TABLE_COUNT, "second", TABLE_OPTIONAL, NULL },
         { "c", "C", TABLE_COUNT, "third", 0, NULL },
     };
-    struct table *table = table_open("t", NULL, three, 3);
+    struct table *table = scratch_table(table_open("t", NULL, three, 3));
     for (int64_t value = 0; value < 2; value++) {
         size_t row = table_add_row(table);
         table_set_int(table, row, 0, 10 + value);
@@ -318,7 +305,6 @@ TEST(hidden_columns_are_taken_away_and_others_stay_as_they_are)
     assert_int_equal(table_cell(table, 0, 0)->i, 21);
     assert_int_equal(table_cell(table, 0, 1)->i, 31);
     assert_int_equal(table->sort_column, 1);
-    table_free(table);
 }
 
 TEST(figures_that_were_computed_are_rounded_and_what_is_none_is_missing)
@@ -339,5 +325,4 @@ TEST(figures_that_were_computed_are_rounded_and_what_is_none_is_missing)
     }
     table_set_figure(table, row, CUDA, 1e300); /* no integer of 64 bits */
     assert_true(table_is_missing(table, row, CUDA));
-    table_free(table);
 }

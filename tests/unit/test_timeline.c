@@ -5,6 +5,8 @@
 #include "charts/timeline_parts.h"
 #include <stdlib.h>
 
+SCRATCH_OF(timeline)
+
 static const struct trace_wants *drawn_wants =
     &(const struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) };
 
@@ -37,7 +39,7 @@ static struct trace *one_step(void)
 static struct timeline *timeline_of(const struct trace *trace)
 {
     const struct selection *selection = selection_all(trace);
-    struct timeline *timeline = chart_timeline(trace, selection);
+    struct timeline *timeline = scratch_timeline(chart_timeline(trace, selection));
     return timeline;
 }
 
@@ -67,7 +69,6 @@ TEST(devices_come_first_then_the_critical_path_then_threads)
     assert_string_equal(timeline->lanes.at[3].title, "thread 100");
     assert_int_equal(timeline->steps.count, 1);
     assert_int_equal(timeline->steps.at[0].number, 3);
-    timeline_free(timeline);
 }
 
 TEST(frames_of_pytorch_are_folded_and_those_below_know_how_many)
@@ -84,7 +85,6 @@ TEST(frames_of_pytorch_are_folded_and_those_below_know_how_many)
     assert_int_equal(inner->inner, 0);
     assert_int_equal(mm->depth, 3);
     assert_int_equal(mm->inner, 1);
-    timeline_free(timeline);
 }
 
 /* A host that loads, in an annotation or, as older profilers record it, an operator; and that communicates. */
@@ -107,7 +107,6 @@ TEST(what_loads_and_what_communicates_on_the_host_have_kinds_of_their_own)
                    { "aten::mm", SPAN_OPERATOR } };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         assert_int_equal(span_called(timeline, wanted[i].name, TIMELINE_HOST)->kind, wanted[i].kind);
-    timeline_free(timeline);
 }
 
 TEST(work_knows_its_kind_and_call_and_gaps_their_cause)
@@ -125,7 +124,6 @@ TEST(work_knows_its_kind_and_call_and_gaps_their_cause)
     /* From 300 to 700: the call of add began at 600, so most of it the host was late. */
     assert_int_equal(gap->start_ns, 300);
     assert_int_equal(gap->dur_ns, 400);
-    timeline_free(timeline);
 }
 
 /* Busy 200 + 100; the gap: host 300, call 5, latency 95. Before the first and after the last work nothing is said. */
@@ -140,13 +138,12 @@ TEST(a_strip_adds_up)
             sums[kind] += timeline->strips.at[0].ns[bin * TIMELINE_MOST_KINDS + kind];
     assert_int_equal(sums[SPAN_MATRIX], 200);
     assert_int_equal(sums[SPAN_COMPUTATION], 100);
-    timeline_free(timeline);
 }
 
 /* Ten bins of 10 ns: 20 of the 40 ns from 15 to 55 are spread evenly: half of each bin that is covered. */
 TEST(a_strip_spreads_time_evenly)
 {
-    struct timeline *timeline = timeline_open("t", 100, 100, 10);
+    struct timeline *timeline = scratch_timeline(timeline_open("t", 100, 100, 10));
     timeline_add_kind(timeline, "k", "g", CHART_BLUE);
     size_t strip = timeline_add_strip(timeline, "s");
     timeline_fill_strip(timeline, strip, 0, 115, 155, 20);
@@ -155,13 +152,12 @@ TEST(a_strip_spreads_time_evenly)
         assert_int_equal(timeline->strips.at[strip].ns[bin * TIMELINE_MOST_KINDS], expected[bin]);
     timeline_fill_strip(timeline, strip, 0, 0, 1000, 1000); /* reaches out at both ends */
     assert_int_equal(timeline->strips.at[strip].ns[0], 10);
-    timeline_free(timeline);
 }
 
 /* Seven bins of 1000 ns, each 142 or 143 long: pieces of 10 ns come to the same in any order, and so do highest values. */
 TEST(strips_and_series_are_the_same_in_any_order)
 {
-    struct timeline *timeline = timeline_open("t", 100, 1000, 7);
+    struct timeline *timeline = scratch_timeline(timeline_open("t", 100, 1000, 7));
     timeline_add_kind(timeline, "k", "g", CHART_BLUE);
     size_t forwards = timeline_add_strip(timeline, "f"), mixed = timeline_add_strip(timeline, "m");
     size_t up = timeline_add_series(timeline, "u", 0), any = timeline_add_series(timeline, "a", 0);
@@ -181,12 +177,11 @@ TEST(strips_and_series_are_the_same_in_any_order)
         assert_int_equal(timeline->series.at[up].most[bin], last_ns);
         assert_int_equal(timeline->series.at[any].most[bin], last_ns);
     }
-    timeline_free(timeline);
 }
 
 TEST(spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks)
 {
-    struct timeline *timeline = timeline_open("t", 100, 100, 1);
+    struct timeline *timeline = scratch_timeline(timeline_open("t", 100, 100, 1));
     timeline_add_lane(timeline, "lane", "", TIMELINE_HOST);
     timeline_add_span(timeline, &(struct timeline_span){ .start_ns = 50, .dur_ns = 60, .weight = 1 });
     timeline_add_span(timeline, &(struct timeline_span){ .start_ns = 0, .dur_ns = 10, .weight = 5 });
@@ -199,7 +194,6 @@ TEST(spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks)
     assert_int_equal(timeline->spans.at[1].start_ns, 190);
     assert_int_equal(timeline->spans.at[1].dur_ns, 10);
     assert_int_equal(timeline->spans.at[1].rank, 0);
-    timeline_free(timeline);
 }
 
 /* Whatever is cut, and in however many turns, what is left is what a ranking of all would have first. */
@@ -208,7 +202,8 @@ TEST(what_is_cut_is_what_a_ranking_has_last)
     enum { SPANS = 500, TURN = 70 };
     uint32_t seed = 1;
     for (size_t most = 1; most <= 400; most += 57) {
-        struct timeline *all = timeline_open("t", 0, 100000, 1), *cut = timeline_open("t", 0, 100000, 1);
+        struct timeline *all = scratch_timeline(timeline_open("t", 0, 100000, 1)),
+                        *cut = scratch_timeline(timeline_open("t", 0, 100000, 1));
         for (uint32_t i = 0; i < SPANS; i++) {
             seed = seed * 1103515245 + 12345;
             struct timeline_span span = { .event = i, .start_ns = seed >> 16 & 7, .lane = seed >> 20 & 3 };
@@ -231,14 +226,12 @@ TEST(what_is_cut_is_what_a_ranking_has_last)
             assert_true(span->rank + 1 < most || span->weight == least_weight);
         }
         assert_true(timeline_cut(cut, most) == INT64_MIN);
-        timeline_free(all);
-        timeline_free(cut);
     }
 }
 
 TEST(a_series_keeps_the_most_of_each_bin)
 {
-    struct timeline *timeline = timeline_open("t", 0, 100, 4);
+    struct timeline *timeline = scratch_timeline(timeline_open("t", 0, 100, 4));
     size_t series = timeline_add_series(timeline, "memory", TIMELINE_BYTES);
     static const int64_t most[] = { 7, 7, 5, INT64_MIN };
     timeline_set_series(timeline, series, 3, 30, 7);
@@ -248,12 +241,11 @@ TEST(a_series_keeps_the_most_of_each_bin)
     timeline_set_series(timeline, series, 200, 300, 9);
     for (int bin = 0; bin < 4; bin++)
         assert_true(timeline->series.at[series].most[bin] == most[bin]);
-    timeline_free(timeline);
 }
 
 TEST(a_finer_series_is_read_by_its_changes)
 {
-    struct timeline *timeline = timeline_open("t", 100, 100, 4);
+    struct timeline *timeline = scratch_timeline(timeline_open("t", 100, 100, 4));
     struct timeline_changes changes = { 0 };
     timeline->finer = 25; /* a cell for each nanosecond */
     size_t series = timeline_add_series(timeline, "queue", 0);
@@ -281,7 +273,6 @@ TEST(a_finer_series_is_read_by_its_changes)
         assert_true(timeline_series_most(timeline, series, 0, 10) == INT64_MIN);
     }
     VEC_FREE(&changes);
-    timeline_free(timeline);
 }
 
 /* The first kernel waits from 40 to 100, the second from 600 to 700. */
@@ -301,7 +292,6 @@ TEST(work_waits_in_the_queue_from_its_call_to_its_start)
             assert_int_equal(
                 timeline_series_most(timeline, 0, bin * timeline->finer, (bin + 1) * timeline->finer), waits);
     }
-    timeline_free(timeline);
 }
 
 TEST(an_empty_trace_has_no_timeline)

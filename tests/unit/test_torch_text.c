@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+SCRATCH_OF(table)
+
 /* The columns torch's text is made of, as `tpa top` has them. */
 static const struct table_column columns[] = {
     { "name", "Name", TABLE_NAME, "" },
@@ -37,7 +39,7 @@ struct row {
 
 static struct table *table_of(const struct row *rows, size_t count)
 {
-    struct table *table = table_open("operators", "Operators", columns, COLUMNS);
+    struct table *table = scratch_table(table_open("operators", "Operators", columns, COLUMNS));
     for (size_t i = 0; i < count; i++) {
         const struct row *row = &rows[i];
         const char *device = row->device ? row->device : "CPU";
@@ -77,7 +79,6 @@ static void check(const struct row *rows, size_t count, struct torch_options opt
     fclose(out);
     assert_string_equal(text, wanted);
     free(text);
-    table_free(table);
 }
 
 static const struct row two[] = {
@@ -241,10 +242,9 @@ TEST(no_rows_no_text)
 /* Another table has not what it takes: an error, not a crash. */
 TEST(other_tables_are_refused)
 {
-    struct table *table = table_open("other", NULL, columns, 1);
+    struct table *table = scratch_table(table_open("other", NULL, columns, 1));
     struct tpa_error err = { 0 };
     table_add_row(table);
     assert_false(torch_print(table, &(struct torch_options){ .device_name = "CUDA" }, stdout, &err));
     assert_non_null(strstr(err.message, "device_type"));
-    table_free(table);
 }

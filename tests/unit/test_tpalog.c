@@ -3,7 +3,7 @@
  * tells what is not.
  */
 #define XXH_INLINE_ALL
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "tests/unit/tpa_bytes.h"
@@ -163,7 +163,7 @@ static struct trace *read_json(const char *json)
 
 TEST(a_converted_trace_is_the_trace)
 {
-    struct trace *trace = read_json(everything);
+    struct trace *trace = scratch_trace(read_json(everything));
     char *expected = scratch_heap(dump_meaning(trace));
     static const size_t sizes[] = { 0, 1, 3, 5 };
     for (size_t i = 0; i < 4; i++) {
@@ -187,13 +187,12 @@ TEST(a_converted_trace_is_the_trace)
         }
         buffer_release(&bytes);
     }
-    trace_free(trace);
 }
 
 /* Blocks are packed by several threads and written in order, so that the file is the same for any number of them. */
 TEST(threads_pack_the_same_file)
 {
-    struct trace *trace = read_json(everything);
+    struct trace *trace = scratch_trace(read_json(everything));
     size_t worth = parallel_worth;
     parallel_worth = 1;
     for (size_t block_events = 1; block_events <= 5; block_events++) {
@@ -209,7 +208,6 @@ TEST(threads_pack_the_same_file)
         buffer_release(&expected);
     }
     parallel_worth = worth;
-    trace_free(trace);
 }
 
 static bool has_notice(const struct trace *trace, const char *kind)
@@ -223,9 +221,8 @@ static bool has_notice(const struct trace *trace, const char *kind)
 /* Cut at every byte: all events of whole blocks, and a word about the rest unless all of it is there. */
 TEST(a_file_cut_anywhere_gives_every_whole_block)
 {
-    struct trace *trace = read_json(everything);
+    struct trace *trace = scratch_trace(read_json(everything));
     struct buffer bytes = tpa_of_trace(trace, 2);
-    trace_free(trace);
     for (size_t len = TPAFILE_HEADER_SIZE; len < bytes.count; len++) {
         struct tpa_error err = { 0 };
         struct trace *cut = trace_from_bytes(bytes.at, len, 1, 0, &err);
@@ -245,10 +242,9 @@ TEST(a_file_cut_anywhere_gives_every_whole_block)
  */
 TEST(a_flipped_bit_costs_one_block)
 {
-    struct trace *trace = read_json(little);
+    struct trace *trace = scratch_trace(read_json(little));
     struct buffer bytes = tpa_of_trace(trace, 2);
     size_t events = trace->event_count;
-    trace_free(trace);
     for (size_t bit = 0; bit < bytes.count * 8; bit++) {
         bytes.at[bit / 8] ^= (char)(1 << bit % 8);
         struct tpa_error err = { 0 };
@@ -266,10 +262,9 @@ TEST(a_flipped_bit_costs_one_block)
 /* Bytes that are missing in the middle: what follows is found again. */
 TEST(missing_bytes_cost_the_blocks_they_were_of)
 {
-    struct trace *trace = read_json(everything);
+    struct trace *trace = scratch_trace(read_json(everything));
     struct buffer bytes = tpa_of_trace(trace, 2);
     size_t events = trace->event_count;
-    trace_free(trace);
     for (size_t at = TPAFILE_HEADER_SIZE; at + 10 < bytes.count; at += 3) {
         char *copy = scratch_heap(mem_alloc(bytes.count));
         memcpy(copy, bytes.at, at);
@@ -286,10 +281,9 @@ TEST(missing_bytes_cost_the_blocks_they_were_of)
 
 TEST(kinds_and_fields_of_later_versions_are_skipped)
 {
-    struct trace *trace = read_json(everything);
+    struct trace *trace = scratch_trace(read_json(everything));
     struct buffer bytes = tpa_of_trace(trace, 0);
     char *expected = scratch_heap(dump_meaning(trace));
-    trace_free(trace);
     struct tpafile_encoder *encoder = tpafile_encoder_open(1);
     tpafile_encode_begin(encoder, 5000, 3);
     tpafile_encode_column(encoder, 900, (const int64_t[]){ 1, 2, 3 }, 3);
@@ -301,12 +295,11 @@ TEST(kinds_and_fields_of_later_versions_are_skipped)
     buffer_add(&longer, block, size);
     buffer_add(&longer, bytes.at + TPAFILE_HEADER_SIZE, bytes.count - TPAFILE_HEADER_SIZE);
     struct tpa_error err = { 0 };
-    struct trace *again = trace_from_bytes(longer.at, longer.count, 1, 0, &err);
+    struct trace *again = scratch_trace(trace_from_bytes(longer.at, longer.count, 1, 0, &err));
     assert_non_null(again);
     assert_true(has_notice(again, "unknown_blocks"));
     char *dump = scratch_heap(dump_meaning(again));
     assert_int_equal(strncmp(dump, expected, (size_t)(strstr(expected, "\nfile") - expected)), 0);
-    trace_free(again);
     tpafile_encoder_free(encoder);
     buffer_release(&bytes);
 }
@@ -316,10 +309,9 @@ TEST(a_larger_major_version_is_refused)
     unsigned char header[TPAFILE_HEADER_SIZE];
     tpafile_encode_header(header, 0, 0, 0);
     struct tpa_error err = { 0 };
-    struct trace *empty = trace_from_bytes((const char *)header, sizeof header, 1, 0, &err);
+    struct trace *empty = scratch_trace(trace_from_bytes((const char *)header, sizeof header, 1, 0, &err));
     assert_non_null(empty);
     assert_int_equal(empty->event_count, 0);
-    trace_free(empty);
     header[8] = 2;
     store_u64(header + 56, XXH3_64bits(header, 56));
     assert_null(trace_from_bytes((const char *)header, sizeof header, 1, 0, &err));
@@ -386,11 +378,10 @@ static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
     assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
     tpafile_writer_free(writer);
     struct tpa_error err = { 0 };
-    struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+    struct trace *trace = scratch_trace(trace_from_bytes(bytes.at, bytes.count, 1, 0, &err));
     bool is_read = trace != NULL;
     if (!is_read)
         assert_non_null(strstr(err.message, "times the size of the file"));
-    trace_free(trace);
     return is_read;
 }
 
@@ -431,7 +422,7 @@ TEST(a_text_named_often_is_kept_once)
     assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
     tpafile_writer_free(writer);
     struct tpa_error err = { 0 };
-    struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+    struct trace *trace = scratch_trace(trace_from_bytes(bytes.at, bytes.count, 1, 0, &err));
     assert_non_null(trace);
     const struct trace_file *read = &trace->files[0];
     assert_int_equal(read->properties.count, 3);
@@ -441,7 +432,6 @@ TEST(a_text_named_often_is_kept_once)
     assert_int_equal(trace->notice_count, 1);
     assert_int_equal(trace->notices[0].count, 3);
     assert_ptr_equal(trace->notices[0].text, read->properties.at[0].key);
-    trace_free(trace);
 }
 
 static void add_left_out(struct tpafile_writer *writer, int64_t file, const char *text, int64_t count)
@@ -517,7 +507,7 @@ TEST(endless_notices_are_counted)
     assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
     tpafile_writer_free(writer);
     struct tpa_error err = { 0 };
-    struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+    struct trace *trace = scratch_trace(trace_from_bytes(bytes.at, bytes.count, 1, 0, &err));
     assert_non_null(trace);
     assert_int_equal(trace->notice_count, 1001);
     for (size_t i = 0; i < 1000; i++) {
@@ -528,5 +518,4 @@ TEST(endless_notices_are_counted)
     }
     assert_string_equal(trace->notices[1000].kind, "more_notices");
     assert_int_equal(trace->notices[1000].count, 4 * 2001);
-    trace_free(trace);
 }

@@ -2,6 +2,8 @@
 #include "profile/view.h"
 #include "tests/unit/drawn.h"
 
+SCRATCH_OF(profile)
+
 static void check(const struct profile_cost *cost, int64_t calls, int64_t primitive_calls, int64_t self_ns,
                   int64_t cumulative_ns)
 {
@@ -31,7 +33,7 @@ TEST(calls_are_summed_up_by_caller)
     draw_host("cpu_op", "b", 1, 12, 2);
     draw_host("cpu_op", "a", 1, 24, 5);
     draw_host("cpu_op", "b", 1, 35, 3);
-    struct profile *profile = trace_profile(drawn(), selection_all(drawn()));
+    struct profile *profile = scratch_profile(trace_profile(drawn(), selection_all(drawn())));
 
     function_id step = profile_find(profile, "~", PROFILE_NAME_LINE, "ProfilerStep*");
     function_id a = profile_find(profile, "~", PROFILE_NAME_LINE, "a"),
@@ -58,7 +60,6 @@ TEST(calls_are_summed_up_by_caller)
         else
             check(&edge->cost, 1, 1, 3, 3);
     }
-    profile_free(profile);
 }
 
 /*
@@ -73,7 +74,7 @@ TEST(regions_of_no_stack_call_nobody)
     draw_host("user_annotation", "nccl:all_reduce", 1, 2, 26);
     draw_host("cpu_op", "mm", 1, 5, 10);
     draw_host("cpu_op", "<forward op>", 1, 40, 10);
-    struct profile *profile = trace_profile(drawn(), selection_all(drawn()));
+    struct profile *profile = scratch_profile(trace_profile(drawn(), selection_all(drawn())));
     const struct profile_function *f = profile->functions;
     function_id wrap = profile_find(profile, "~", PROFILE_NAME_LINE, "wrap");
     function_id reduce = profile_find(profile, "~", PROFILE_NAME_LINE, "nccl:all_reduce");
@@ -87,5 +88,4 @@ TEST(regions_of_no_stack_call_nobody)
     SCRATCH_BUFFER(text);
     profile_function_text(&f[profile_find(profile, "~", PROFILE_NAME_LINE, "<forward op>")], &text);
     assert_memory_equal(text.at, "<forward op>", 12);
-    profile_free(profile);
 }

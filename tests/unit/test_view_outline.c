@@ -4,6 +4,8 @@
 #include "view/spans.h"
 #include <string.h>
 
+SCRATCH_OF(view_spans)
+
 /*
  *   host    [ProfilerStep#3 0......................................1000)   [aten::add 1100...1300)
  *            [aten::mm 30.......100) launches at 40
@@ -39,7 +41,7 @@ TEST(each_moment_of_a_track_counts_once)
 {
     struct trace *trace = some_work();
     struct view_sides sides = { .count = 1 };
-    struct view_spans *spans = view_outline_open(trace, &sides);
+    struct view_spans *spans = scratch_view_spans(view_outline_open(trace, &sides));
     assert_non_null(spans);
     assert_int_equal(spans->length_ns, 1300);
     assert_int_equal(spans->rows.count, 2); /* the stream first */
@@ -52,14 +54,13 @@ TEST(each_moment_of_a_track_counts_once)
     assert_int_equal(time_between(spans, 0, 700, 800), 100);
     assert_int_equal(time_between(spans, 1, 0, 1300), 1200);
     assert_int_equal(time_between(spans, 1, 1000, 1100), 0);
-    view_spans_free(spans);
 }
 
 TEST(a_picture_of_it_says_that_it_is_not_complete)
 {
     struct trace *trace = some_work();
     struct view_sides sides = { .count = 1 };
-    struct view_spans *outline = view_outline_open(trace, &sides);
+    struct view_spans *outline = scratch_view_spans(view_outline_open(trace, &sides));
     while (view_outline_more(outline))
         continue;
     SCRATCH_BUFFER(out);
@@ -67,11 +68,9 @@ TEST(a_picture_of_it_says_that_it_is_not_complete)
     assert_non_null(strstr(out.at, "\"complete\":false"));
     assert_non_null(strstr(out.at, "\"spans\":[],\"sums\":[0,3,2,1,3,2]")); /* copies in both steps of 2 ns */
     buffer_clear(&out);
-    struct view_spans *spans = view_spans_open(trace, &sides);
+    struct view_spans *spans = scratch_view_spans(view_spans_open(trace, &sides));
     view_tile(spans, &(struct view_stretch){ .from_ns = 700, .to_ns = 704, .pixels = 2 }, &out);
     assert_non_null(strstr(out.at, "\"complete\":true"));
-    view_spans_free(spans);
-    view_spans_free(outline);
 }
 
 /* The picture of the first 10 us of a stream on which 9000 kernels overlap, in a recording of LENGTH_NS; to be released. */
@@ -81,10 +80,10 @@ static struct buffer picture_of_many(int64_t length_ns)
     for (int i = 0; i < 9000; i++)
         draw_event("kernel", "gemm", 0, 7, i % 100, 500 + i / 100);
     draw_event("kernel", "gemm", 0, 7, length_ns - 5, 5);
-    struct view_spans *spans = view_spans_open(drawn(), &(struct view_sides){ .count = 1 });
+    struct view_spans *spans =
+        scratch_view_spans(view_spans_open(drawn(), &(struct view_sides){ .count = 1 }));
     struct buffer out = { 0 };
     view_tile(spans, &(struct view_stretch){ .to_ns = 10240, .pixels = 10, .lanes = &(uint64_t){ 2 } }, &out);
-    view_spans_free(spans);
     return out;
 }
 

@@ -4,6 +4,8 @@
 #include "analyze/views.h"
 #include <stdlib.h>
 
+SCRATCH_OF(views)
+
 static const struct trace_wants *drawn_wants =
     &(const struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) };
 
@@ -48,7 +50,7 @@ static struct trace *three_steps(void)
 static struct views *look(struct trace *trace)
 {
     const struct selection *selection = selection_all(trace);
-    struct views *views = views_open(trace, selection);
+    struct views *views = scratch_views(views_open(trace, selection));
     return views;
 }
 
@@ -70,7 +72,6 @@ TEST(the_slowest_and_the_median_step_are_shown)
     assert_string_equal(views->at[1]->title, "the median step, number 6");
     assert_int_equal(frame_called(views->at[0], "ProfilerStep#5")->host_ns, 300);
     assert_int_equal(frame_called(views->at[1], "ProfilerStep#6")->host_ns, 200);
-    views_free(views);
 }
 
 TEST(a_flame_adds_up)
@@ -92,7 +93,6 @@ TEST(a_flame_adds_up)
     assert_int_equal(step->device_ns, 25);
     assert_ptr_equal(&flame->frames.at[g->parent], f);
     assert_string_equal(names_text(flame->names, flame->frames.at[k->parent].name), "cudaLaunchKernel");
-    views_free(views);
 }
 
 TEST(without_steps_all_is_shown)
@@ -104,7 +104,6 @@ TEST(without_steps_all_is_shown)
     assert_int_equal(views->count, 1);
     assert_int_equal(frame_called(views->at[0], "a")->device_ns, 30);
     assert_int_equal(frame_called(views->at[0], "b")->device_ns, 30);
-    views_free(views);
 }
 
 TEST(an_empty_trace_has_no_views)
@@ -112,7 +111,6 @@ TEST(an_empty_trace_has_no_views)
     draw_begin(drawn_wants);
     struct views *views = look(drawn());
     assert_int_equal(views->count, 0);
-    views_free(views);
 }
 
 TEST(small_frames_stay_with_their_callers)

@@ -44,6 +44,23 @@ static inline void *scratch_heap(void *at)
     return at;
 }
 
+/*
+ * Defines scratch_TYPE, which returns its argument, a struct TYPE * or NULL, and frees it by TYPE_free after the test:
+ *
+ *     SCRATCH_OF(source)
+ *     struct source *source = scratch_source(source_open(path, NULL, &err));
+ */
+#define SCRATCH_OF(type)                                                                                     \
+    static inline void scratch_free_##type(void *of)                                                         \
+    {                                                                                                        \
+        type##_free(of);                                                                                     \
+    }                                                                                                        \
+    static inline struct type *scratch_##type(struct type *of)                                               \
+    {                                                                                                        \
+        arena_defer(&unit_scratch, scratch_free_##type, of);                                                 \
+        return of;                                                                                           \
+    }
+
 /* A buffer that is released where its scope ends. */
 #define SCRATCH_BUFFER(name) __attribute__((cleanup(buffer_release))) struct buffer name = { 0 }
 
