@@ -200,24 +200,42 @@ static void append_parts(struct buffer *out, const struct answer *answer, const 
 
 enum { GAIN_WIDTH = 1000, GAIN_HEIGHT = 26 };
 
+void page_add_label(struct buffer *out, double x, int baseline, double width, const char *text, size_t len)
+{
+    enum { ABOVE = 12, HEIGHT = 16, BESIDE = 3 };
+    buffer_printf(out,
+                  "<rect class=\"plate\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/><text "
+                  "class=\"over\" x=\"%.1f\" y=\"%d\">",
+                  x - BESIDE, baseline - ABOVE, width + 2 * BESIDE, HEIGHT, x, baseline);
+    escape_html(out, text, len);
+    buffer_puts(out, "</text>");
+}
+
 static bool has_gains(const struct answer *answer)
 {
     return answer->from_ns > 0 && answer->together_ns > 0 && answer->together_ns < answer->from_ns;
 }
 
-/* Do WORDS, in bold letters, fit into WIDE of the bar? */
+/* How much of the bar WORDS take in bold letters. */
+static double words_width(const struct buffer *words)
+{
+    const double letter = 8.4;
+    return (double)unicode_text_width(words->at, words->count) * letter;
+}
+
 static bool fits_bar(const struct buffer *words, double wide)
 {
-    const double letter = 8.4, margins = 14;
-    return (double)unicode_text_width(words->at, words->count) * letter + margins <= wide;
+    const double margins = 14;
+    return words_width(words) + margins <= wide;
 }
 
 /* A part of the bar from X on, WIDE, that the change or changes called NAME save; TOGETHER: beyond what is drawn before it. */
 static void append_gain(struct buffer *out, double x, double wide, const char *name, bool together,
                         int64_t ns)
 {
-    const double letter = 8.4, margins = 8;
-    struct buffer words = { 0 };
+    const double margins = 8;
+    struct buffer words = { 0 }, number = { 0 };
+    buffer_puts(&number, name);
     buffer_printf(&words, "%s: %s\xe2\x88\x92", name, together ? "together more, " : "");
     append_time(&words, ns);
     buffer_printf(out, "<g class=\"gain%s\"><title>", together ? " together" : "");
@@ -230,16 +248,13 @@ static void append_gain(struct buffer *out, double x, double wide, const char *n
                   "</title><rect class=\"back\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"%d\"/><rect "
                   "class=\"hatched\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"%d\"/>",
                   x, wide, GAIN_HEIGHT, x, wide, GAIN_HEIGHT);
-    if (fits_bar(&words, wide)) {
-        buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">", x + 8);
-        buffer_add(out, words.at, words.count);
-        buffer_puts(out, "</text>");
-    } else if ((double)strlen(name) * letter + margins <= wide) {
-        buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">%s</text>",
-                      x + (wide - (double)strlen(name) * letter) / 2, name);
-    }
+    if (fits_bar(&words, wide))
+        page_add_label(out, x + 8, 17, words_width(&words), words.at, words.count);
+    else if (words_width(&number) + margins <= wide)
+        page_add_label(out, x + (wide - words_width(&number)) / 2, 17, words_width(&number), name,
+                       strlen(name));
     buffer_puts(out, "</g>");
-    buffer_release(&words);
+    EACH(buffer_release, &words, &number);
 }
 
 /* The changes of which a part of the bar is what they save beyond the parts before it, of which DRAWN is a set: those that have none,
@@ -713,6 +728,31 @@ static void append_link(struct buffer *out, const struct answer_finding *finding
     buffer_puts(out, "</a>");
 }
 
+/* The blank before the next option in TEXT, outside of quotes; its end where there is none. */
+static const char *find_option(const char *text)
+{
+    bool quoted = false;
+    while (*text && (quoted || strncmp(text, " -", 2) != 0))
+        quoted ^= *text++ == '\'';
+    return text;
+}
+
+/* COMMAND; each option with its value stays in one line where it fits. */
+static void append_command(struct buffer *out, const char *command)
+{
+    const char *end = find_option(command);
+    buffer_puts(out, "<code class=\"command\">");
+    escape_html(out, command, (size_t)(end - command));
+    while (*end) {
+        const char *option = end + 1;
+        end = find_option(option);
+        buffer_puts(out, " <span>");
+        escape_html(out, option, (size_t)(end - option));
+        buffer_puts(out, "</span>");
+    }
+    buffer_puts(out, "</code>\n");
+}
+
 static void append_links(struct buffer *out, const struct answer_finding *finding, const struct page *page)
 {
     const struct page_section *section = find_section(page, finding->section);
@@ -724,7 +764,7 @@ static void append_links(struct buffer *out, const struct answer_finding *findin
         buffer_puts(out, finding->command ? "; " : "");
     }
     if (finding->command)
-        append_element(out, "code", "command", finding->command);
+        append_command(out, finding->command);
     buffer_puts(out, "</p>");
 }
 
@@ -798,19 +838,18 @@ static void append_finding(struct buffer *out, const struct answer *answer, size
     buffer_puts(out, "</div></li>\n");
 }
 
-/* "3 of 6, more under Findings; savings overlap: alone they add up to 140.112ms, together 80.571ms"; where together is more,
- * why. */
-static void append_overlap(struct buffer *out, const struct answer *answer)
+/* "more under Findings; savings overlap: alone they add up to 140.112ms, together 80.571ms"; where together is more, why. */
+static void append_overlap(struct buffer *out, const struct answer *answer, const struct page *page)
 {
     int64_t together_ns = answer->from_ns - answer->together_ns;
-    size_t shown = answer_first_findings(answer);
+    const struct page_section *all = find_section(page, "summary");
     bool overlap = has_gains(answer) && answer->alone_ns != 0 && answer->alone_ns != together_ns,
-         more = answer->last_change > shown;
+         more = answer->last_change > answer_first_findings(answer);
     if (!overlap && !more)
         return;
     buffer_puts(out, " <small>");
     if (more)
-        buffer_printf(out, "%zu of %zu, more under Findings%s", shown, answer->last_change,
+        buffer_printf(out, all ? "more under <a href=\"#summary\">Findings</a>%s" : "more by tpa summary%s",
                       overlap ? "; " : "");
     if (overlap) {
         buffer_puts(out, answer->alone_ns > together_ns ? "savings overlap: alone they add up to "
@@ -831,7 +870,7 @@ static void append_findings(struct buffer *out, const struct answer *answer, con
         return;
     buffer_puts(out, "<h2>");
     append_text(out, answer->findings_title ? answer->findings_title : "What to do first");
-    append_overlap(out, answer);
+    append_overlap(out, answer, page);
     buffer_puts(out, "</h2>\n");
     if (answer->findings.count == 0) {
         append_element(out, "p", "nothing", answer->nothing);

@@ -56,6 +56,10 @@ void page_begin_answer(struct buffer *out, const struct answer *answer, const st
 void page_end_answer(struct buffer *out, const struct answer *answer, const struct page *page,
                      struct apart *names);
 
+/* Append TEXT, LEN bytes, at X and the BASELINE of a drawing, on a plate of the background's colour that takes WIDTH until the script measures
+ * it. */
+void page_add_label(struct buffer *out, double x, int baseline, double width, const char *text, size_t len);
+
 /*
  * page_curve.c - memory in use over time, drawn small: what held the peak, in the colours of the bar of the first screen.
  *

@@ -392,7 +392,7 @@ static void append_label(struct step_drawing *drawing, double x, int y, const ch
         return;
     struct buffer shown = { 0 };
     append_cut(&shown, name, len, fits);
-    append_words(drawing, x, y + 14, "over", shown.at, shown.count);
+    page_add_label(drawing->out, x, y + 14, letters_width(shown.at, shown.count), shown.at, shown.count);
     buffer_release(&shown);
 }
 
@@ -483,7 +483,7 @@ static void append_gap(struct step_drawing *drawing, size_t row, int y)
         double width = letters_width(words.at, words.count), room = wide,
                x = place_words(drawing, drawing->lanes.at[row].line, LEFT + from, &room, width);
         if (width <= room) {
-            append_words(drawing, x, y + 14, "over", words.at, words.count);
+            page_add_label(drawing->out, x, y + 14, width, words.at, words.count);
             brief = 3;
         }
         buffer_release(&words);
@@ -608,7 +608,7 @@ static void append_unrecorded(struct step_drawing *drawing, const struct step_la
            width = letters_width(words.at, words.count),
            x = place_words(drawing, lane->line, LEFT + from, &room, width);
     if (longest_ns > 0 && width <= room)
-        append_words(drawing, x, y + 14, "over", words.at, words.count);
+        page_add_label(drawing->out, x, y + 14, width, words.at, words.count);
     buffer_release(&words);
 }
 

@@ -518,9 +518,20 @@ function letScrollersFocus() {
     }
 }
 
+/* The plates below labels of drawings are as wide as their letters, which the style sheet sizes. */
+function fitPlates() {
+    for (const plate of document.querySelectorAll(".plate")) {
+        const words = plate.nextElementSibling.getBBox();
+        if (words.width > 0)
+            plate.setAttribute("width", words.width + 2 * (words.x - plate.x.baseVal.value));
+    }
+}
+
 document.documentElement.classList.add("js");
 letScrollersFocus();
 addEventListener("resize", letScrollersFocus);
+fitPlates();
+addEventListener("resize", fitPlates);
 document.addEventListener("toggle", letScrollersFocus, true);
 leaveRoom();
 addEventListener("resize", leaveRoom);
