@@ -17,6 +17,13 @@ struct page_section *page_add_section(struct page *page, const char *key, const 
     return section;
 }
 
+/* Does the first screen say NOTICE, as its sentence or in a card? */
+static bool is_on_first_screen(const struct answer *answer, const struct table_notice *notice)
+{
+    return answer && (notice->in_answer ||
+                      (notice->is_answer && answer->verdict && strcmp(notice->text, answer->verdict) == 0));
+}
+
 void page_add_result(struct page *page, const struct result *result)
 {
     for (size_t i = 0; i < result->tables.count; i++) {
@@ -26,7 +33,7 @@ void page_add_result(struct page *page, const struct result *result)
         if (!of_answer)
             *VEC_PUSH(&section->tables) = table;
         for (size_t n = 0; i == 0 && n < result->notices.count; n++)
-            if (!result->answer || !result->notices.at[n].in_answer)
+            if (!is_on_first_screen(result->answer, &result->notices.at[n]))
                 *VEC_PUSH(&section->notices) = result->notices.at[n];
         if (i == 0 && result->twins)
             page_add_section(page, "trees", "Call trees side by side", NULL)->twins = result->twins;

@@ -358,12 +358,15 @@ void nightly_notice(const struct nightly *nightly, const struct nightly_args *ar
         buffer_clear(&message);
         add_message(&message, nightly, i);
         result_add_notice(result, "new", 1, NULL, TPA_NOWHERE, "%s", message.at);
+        result_make_answered(result);
     }
     buffer_release(&message);
-    if (count > MOST_SHOWN)
+    if (count > MOST_SHOWN) {
         result_add_notice(result, "more_new", (int64_t)(count - MOST_SHOWN), NULL, TPA_NOWHERE,
                           "%zu further row%s NEW", count - MOST_SHOWN,
                           count - MOST_SHOWN == 1 ? " is" : "s are");
+        result_make_answered(result);
+    }
     if (count > 0)
         result_add_notice(result, "accept", 0, NULL, TPA_NOWHERE,
                           "if that is wanted: tpa nightly accept --store %s --label %s --reason WHY",
