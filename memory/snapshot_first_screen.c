@@ -1,6 +1,7 @@
 #include "memory/snapshot_analysis.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* The state of filling the answer. */
 struct screen {
@@ -252,12 +253,38 @@ static bool oom_is_of_request(const struct oom_row *oom)
     return oom->kind == OOM_OUT_OF_MEMORY && oom->missing > oom->allocated;
 }
 
+/* How what is missing at SCREEN's oom could be there: how many blocks of the line that holds most, where the peak is about as high as what was
+ * in use then, and how much smaller a batch. */
+static const char *advise_less(const struct screen *screen)
+{
+    const double about = 0.9;
+    const struct oom_row *oom = screen->oom;
+    const struct in_use_row *holder = holder_of(screen);
+    bool at_peak = (double)oom->allocated >= about * (double)most_of(screen->device);
+    double smaller = ceil(100 * (double)oom->missing / (double)(oom->allocated + oom->request));
+    const char *batch = arena_printf(
+        screen->arena, "a batch that is %.0f %% smaller fits, too, if all that is in use grows with it",
+        smaller);
+    if (!holder || !at_peak || holder->bytes < oom->missing)
+        return arena_printf(screen->arena, "It requests %s; %s of what is in use must be free by then: %s.",
+                            bytes_text(screen, oom->request), bytes_text(screen, oom->missing), batch);
+    int64_t blocks = (int64_t)ceil((double)oom->missing / ((double)holder->bytes / (double)holder->count));
+    const char *line = without_folders(holder->name.at);
+    return arena_printf(
+        screen->arena, "Free %s%s by then, or compute %s again (torch.utils.checkpoint); %s.",
+        holder->count == 1
+            ? "the block of "
+            : arena_printf(screen->arena, "%" PRId64 " of the %" PRId64 " blocks of ", blocks, holder->count),
+        line, holder->count == 1 ? "it" : "them", batch);
+}
+
 static const char *oom_advice(const struct screen *screen)
 {
     const struct oom_row *oom = screen->oom;
     if (oom_is_of_request(oom))
         return arena_printf(screen->arena,
-                            "One request of %s: to free all %s in use would not make room for it.",
+                            "One request of %s: to free all %s in use would not make room for it. Check its "
+                            "sizes, or make it in parts.",
                             bytes_text(screen, oom->request), bytes_text(screen, oom->allocated));
     switch (oom->kind) {
     case OOM_FRAGMENTATION:
@@ -265,11 +292,7 @@ static const char *oom_advice(const struct screen *screen)
         return "There is room, but not in one piece: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.";
     case OOM_OTHER_POOL:
         return "The free block is of another pool or stream, and cannot be used for this one.";
-    case OOM_OUT_OF_MEMORY:
-        return oom->missing > 0
-                   ? arena_printf(screen->arena, "It requests %s; %s of what is in use must be free by then.",
-                                  bytes_text(screen, oom->request), bytes_text(screen, oom->missing))
-                   : NULL;
+    case OOM_OUT_OF_MEMORY: return oom->missing > 0 ? advise_less(screen) : NULL;
     case OOM_UNKNOWN: break;
     }
     return NULL;
@@ -286,9 +309,10 @@ static const char *oom_action(const struct screen *screen)
     const char *line = screen->oom->line.len ? without_folders(screen->oom->line.at) : "that moment";
     if (oom_is_of_pieces(screen->oom))
         return "Let the allocator join segments";
-    return arena_printf(
-        screen->arena,
-        oom_is_of_request(screen->oom) ? "Request less at once at %s" : "Free memory before %s", line);
+    if (oom_is_of_request(screen->oom))
+        return arena_printf(screen->arena, "Request less at once at %s", line);
+    return arena_printf(screen->arena, "Free %s before %s",
+                        screen->oom->missing > 0 ? bytes_text(screen, screen->oom->missing) : "memory", line);
 }
 
 static void add_oom(const struct screen *screen)
@@ -374,7 +398,8 @@ static void add_idle(const struct screen *screen)
     const struct segment_sums *sums = &screen->device->sums;
     const int64_t least = INT64_C(64) << 20;
     int64_t returned = sums->inactive_whole + sums->free_pages;
-    if (sums->inactive < least || sums->inactive < sums->reserved / 5)
+    if (sums->inactive < least || sums->inactive < sums->reserved / 5 ||
+        (screen->oom && !oom_is_of_pieces(screen->oom))) /* which came for want of memory, not of pieces */
         return;
     *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
         .title = "at the end the allocator keeps memory that nothing uses",
