@@ -539,9 +539,9 @@ static size_t count_pauses(const struct replay_graph *graph, const struct host_p
     return count;
 }
 
-/* "longest: 18.6ms (2 in 4 steps) at 0.964ms, after aten::mm, before cudaLaunchKernel; without them the devices are the limit": of
- * PAUSES, without which SAVES_NS of a step is saved, and BOUND is its limit. Why less is saved than the longest takes is said: they are
- * not in each step, or a step has more of them than what is saved. */
+/* "longest: 18.6ms at 0.964ms, after aten::mm, before cudaLaunchKernel": of PAUSES, without which SAVES_NS of a step is saved, and BOUND is
+ * its limit. Where the longest takes more than that: "2 in 4 steps, the longest at 0.964ms, after aten::mm, before cudaLaunchKernel; it takes
+ * 18.6ms, all of them 10.1ms a step", or, where they take more than what is saved, "but without them the devices are the limit". */
 static void describe_pauses(const struct pricing *pricing, const struct host_pauses *pauses, int64_t saves_ns,
                             enum step_bound_kind bound, struct buffer *where)
 {
@@ -564,10 +564,13 @@ static void describe_pauses(const struct pricing *pricing, const struct host_pau
     size_t count = count_pauses(graph, pauses, file, &all_ns);
     for (size_t i = 0; i < steps->count; i++)
         of_file += steps->at[i].file == file;
-    buffer_puts(where, "longest: ");
-    quantity_append_rounded_time(where, (double)pause_ns(graph, m));
     if (takes_more && of_file)
-        buffer_printf(where, " (%zu in %zu step%s)", count, of_file, of_file == 1 ? "" : "s");
+        buffer_printf(where, "%zu in %zu step%s,%s", count, of_file, of_file == 1 ? "" : "s",
+                      count > 1 ? " the longest" : "");
+    else
+        buffer_puts(where, takes_more ? "longest" : "longest: ");
+    if (!takes_more)
+        quantity_append_rounded_time(where, (double)pause_ns(graph, m));
     if (file_set_of(graph->trace)->ranks > 1)
         buffer_printf(where, " on rank %" PRId64, selection_rank(graph->trace, file));
     buffer_puts(where, " at ");
@@ -577,8 +580,18 @@ static void describe_pauses(const struct pricing *pricing, const struct host_pau
         buffer_printf(where, ", after %s", trace_name(graph->trace, before));
     if (behind != EVENT_NONE)
         buffer_printf(where, ", before %s", trace_name(graph->trace, behind));
-    if (takes_more && (double)all_ns / (double)(of_file ? of_file : 1) > more * (double)saves_ns)
-        buffer_printf(where, "; without them %s", limits[bound]);
+    if (!takes_more)
+        return;
+    buffer_puts(where, "; it takes ");
+    quantity_append_rounded_time(where, (double)pause_ns(graph, m));
+    double each_ns = (double)all_ns / (double)(of_file ? of_file : 1);
+    if (each_ns > more * (double)saves_ns) {
+        buffer_printf(where, ", but without %s %s", pauses->count > 1 ? "them" : "it", limits[bound]);
+    } else if (of_file) {
+        buffer_puts(where, count > 1 ? ", all of them " : ", ");
+        quantity_append_rounded_time(where, each_ns);
+        buffer_puts(where, " a step");
+    }
 }
 
 /* How much of PAUSES, which add up to *ALL_NS, lies outside of the ranges called NAME. */

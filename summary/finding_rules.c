@@ -792,7 +792,7 @@ static void add_difference(const struct trace *trace, const struct rank_differen
         buffer_puts(out, name);
     if (difference->longer == LONGER_KERNELS)
         return;
-    buffer_puts(out, " takes ");
+    buffer_puts(out, "; it takes ");
     quantity_append_rounded_time(out, (double)difference->time_ns / each);
     buffer_printf(out, "%s longer than on the others", steps ? " of a step" : "");
 }
@@ -804,7 +804,7 @@ static void name_latest_rank(struct pricing *pricing, struct priced_finding *fin
     const struct summary *summary = pricing->summary;
     const struct comm *comm = summary->comm;
     const struct comm_blame *latest = comm && comm->blame.count > 1 ? comm->blame.at : NULL;
-    struct buffer where = { 0 }, action = { 0 };
+    struct buffer where = { 0 }, action = { 0 }, advice = { 0 }, with = { 0 };
     if (!latest || latest->caused_ns == 0 ||
         summary->trace->file_count >
             summary->rank_count) /* of cycles, meetings are known of the first alone */
@@ -819,13 +819,17 @@ static void name_latest_rank(struct pricing *pricing, struct priced_finding *fin
     struct rank_difference difference = rank_difference_of(summary, latest->rank, late_ns);
     buffer_printf(&where, "mostly rank %lld", (long long)latest->rank);
     add_difference(summary->trace, &difference, steps_of_rank(summary->trace, latest->rank), &where);
-    if (comm->blame.at[1].caused_ns > latest->caused_ns / 10) /* what the replay evens out, too */
-        buffer_printf(&where, "; priced with rank %lld in time", (long long)comm->blame.at[1].rank);
+    buffer_puts(&advice, of_slow_rank[difference.longer].advice);
+    if (comm->blame.at[1].caused_ns > latest->caused_ns / 10) { /* what the replay evens out, too */
+        buffer_printf(&with, "rank %lld in time", (long long)comm->blame.at[1].rank);
+        buffer_printf(&advice, "; the price is with %s, too", with.at);
+        finding->with = pricing_keep(pricing, &with);
+    }
     buffer_printf(&action, "%s%lld%s", of_slow_rank[difference.longer].before, (long long)latest->rank,
                   of_slow_rank[difference.longer].after);
     finding->where = pricing_keep(pricing, &where);
     finding->action = pricing_keep(pricing, &action);
-    finding->advice = as_text(of_slow_rank[difference.longer].advice);
+    finding->advice = pricing_keep(pricing, &advice);
     if (difference.name != NAME_NONE)
         finding->place = as_text(names_text(summary->trace->names, difference.name));
 }

@@ -38,6 +38,8 @@ struct priced_finding {
     struct text
         place; /* the event in a timeline where it is; missing: WHERE begins with it, or it is idle time */
     struct text advice; /* what to do */
+    struct text
+        with; /* "rank 13 in time": what the price takes for granted besides the change; missing: nothing */
     struct text was,
         code;          /* a line of the user's code before and after; missing: it is new, or none is known */
     struct text check; /* a command that shows the prediction */

@@ -89,8 +89,10 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
                                    ? "%s of %s, in the first step only: later steps do not have it"
                                    : "%s of %s, once, in the beginning: what comes later does not have it",
                                price, headline_whole_word(headline))
-                : arena_printf(headline->texts, "saves %s %s of %s%s", finding_price_word(finding), price,
-                               headline_whole_word(headline),
+                : arena_printf(headline->texts, "saves %s %s of %s%s%s%s", finding_price_word(finding), price,
+                               headline_whole_word(headline), finding->with.len ? ", with " : "",
+                               finding->with.len ? arena_printf(headline->texts, "%s, too", finding->with.at)
+                                                 : "",
                                is_of_first_steps ? ", which is not like later steps" : ""),
         .gain = unexplained     ? price
                 : finding->once ? arena_printf(headline->texts,

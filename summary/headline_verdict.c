@@ -101,27 +101,41 @@ static void set_idle_headline(struct headline *headline, double share, const cha
         arena_printf(headline->texts, "%s%s%s.", headline->largest, why ? ": " : "", why ? why : "");
 }
 
-/* "of the 44.0 %, 27.0 % is data loading", with the figures that the legend of the bar has; "": CAUSE takes all of it. */
+/* "of a step, it idles 27.0 % for data loading", with the figures that the legend of the bar has; "": CAUSE takes all of it. */
 static const char *describe_share(struct headline *headline, const struct headline_use *use,
                                   enum gap_cause cause)
 {
     const double parts_ns[] = { headline_cause_of(use, cause, true), cause == GAP_HOST ? use->before_ns : 0,
                                 cause == GAP_HOST ? use->after_ns : 0 };
-    const char *const names[] = { gap_causes[cause].name, "before the first work", "after the last work" };
+    const char *of = cause == GAP_HOST      ? "the host"
+                     : cause == GAP_QUEUED  ? "work that is queued"
+                     : cause == GAP_UNKNOWN ? "a reason that was not recorded"
+                                            : gap_causes[cause].name;
+    const char *const parts[] = { arena_printf(headline->texts, "for %s", of), "before the first work",
+                                  "after the last work" };
+    size_t count = 0, said = 0;
     struct buffer text = { 0 };
     if (quantity_percent(parts_ns[0] / use->idle_ns) > 99.9)
         return "";
-    buffer_printf(&text, "of the %.1f %%", quantity_percent(use->idle_ns / use->span_ns));
-    for (size_t i = 0, said = 0; i < sizeof names / sizeof *names; i++)
-        if (parts_ns[i] >= LEAST_PART * use->span_ns)
-            buffer_printf(&text, ", %.1f %%%s %s", quantity_percent(parts_ns[i] / use->span_ns),
-                          said++ ? "" : " is", names[i]);
-    const char *kept = arena_strndup(headline->texts, text.at, text.count);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        count += parts_ns[i] >= LEAST_PART * use->span_ns;
+    buffer_printf(&text, "of %s, %s", headline->step ? "a step" : "the time",
+                  headline_device_count(headline->summary->gpu) > 1 ? "they idle" : "it idles");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts_ns[i] >= LEAST_PART * use->span_ns) {
+            buffer_printf(&text, "%s%.1f %% %s",
+                          !said              ? " "
+                          : said + 1 < count ? ", "
+                                             : " and ",
+                          quantity_percent(parts_ns[i] / use->span_ns), parts[i]);
+            said++;
+        }
+    const char *kept = said ? arena_strndup(headline->texts, text.at, text.count) : "";
     buffer_release(&text);
     return kept;
 }
 
-/* "of the 44.0 %, 27.0 % is data loading, in one gap of 57.347ms; meanwhile ...: train.py:42": what the headline leaves out. */
+/* "of a step, it idles 27.0 % for data loading, in one gap of 57.347ms; meanwhile ...: train.py:42": what the headline leaves out. */
 static void set_because(struct headline *headline, const struct headline_use *use, enum gap_cause cause,
                         const char *one_gap, const char *meanwhile, const char *where)
 {
@@ -862,9 +876,12 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
         enum { TWO_LINES = 130 }; /* columns of large letters, roughly */
         const char *more = strstr(verdict, "; "), *said = answer->headline,
                    *change = connect_change(headline, first);
+        bool neither = said && !headline->rules && findings->at[first].unexplained;
+        if (neither) /* of two causes that were not recorded that of the change is said */
+            said = NULL;
         if (said && strlen(said) + strlen(change) > TWO_LINES) /* then the cause is said below */
             said = NULL;
-        rest = more ? more : strchr(verdict, ':');
+        rest = neither ? NULL : more ? more : strchr(verdict, ':');
         answer->because = said ? answer->because : rest ? of_idle_time(headline, rest + 2) : "";
         answer->headline = arena_printf(headline->texts, "%.*s; %s.",
                                         said ? (int)strlen(said) - 1 : (int)strlen(headline->largest),

@@ -668,9 +668,11 @@ TEST(the_longest_pause_is_compared_with_the_saving)
         const char *where = text_called(table_called(result, "findings"), row, "where");
         assert_string_equal(
             where,
-            each ? "longest: 3.980ms (4 in 4 steps) at 10.000us, after cudaLaunchKernel, before aten::add; "
-                   "without them the devices are the limit"
-                 : "longest: 2.000ms (1 in 4 steps) at 4.010ms, after cudaLaunchKernel, before aten::add");
+            each
+                ? "4 in 4 steps, the longest at 10.000us, after cudaLaunchKernel, before aten::add; it takes 3.980ms, "
+                  "but without them the devices are the limit"
+                : "1 in 4 steps, at 4.010ms, after cudaLaunchKernel, before aten::add; it takes 2.000ms, 500.000us a "
+                  "step");
     }
 }
 
@@ -968,7 +970,7 @@ TEST(the_headline_leads_to_the_first_change)
     assert_int_equal(row_of("data_loading"), 1);
     assert_non_null(
         strstr(of->headline, ": the host waits for the next batch; change 1, fewer launches, saves more."));
-    assert_non_null(strstr(of->because, "% is data loading"));
+    assert_non_null(strstr(of->because, "% for data loading"));
     assert_non_null(strstr(of->because, "Change 2 removes that, but saves less than change 1."));
     assert_non_null(strstr(of->verdict, "Change 2 removes that"));
 
@@ -1099,12 +1101,12 @@ TEST(what_a_late_rank_does_longer_is_named)
         [SLOW_MORE_KERNELS] = { "Give rank 1 as much work as the others",
                                 "mostly rank 1: it runs 2 kernels more in a step, mostly gemm" },
         [SLOW_KERNEL] = { "Even out the work of rank 1",
-                          "mostly rank 1: gemm takes 200.000us of a step longer than on the others" },
+                          "mostly rank 1: gemm; it takes 200.000us of a step longer than on the others" },
         [SLOW_LOADING] = { "Load the batches of rank 1 faster",
-                           "mostly rank 1: enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ takes "
+                           "mostly rank 1: enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__; it takes "
                            "200.000us of a step longer than on the others" },
         [SLOW_OPERATOR] = { "See why the host of rank 1 is slow",
-                            "mostly rank 1: aten::mm takes 200.000us of a step longer than on the others" },
+                            "mostly rank 1: aten::mm; it takes 200.000us of a step longer than on the others" },
         [SLOW_UNKNOWN] = { "See what rank 1 does longer", "mostly rank 1" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
