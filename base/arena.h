@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include <stddef.h>
+#include <string.h>
 
 struct arena_block;
 struct arena_owned;
@@ -82,6 +83,16 @@ struct arena *arena_of(const void *object);
 
 /* Free OBJECT and everything in its arena; NULL is allowed. No effect while another keeps it (arena_keep). */
 void arena_free(const void *object);
+
+/* As SCOPED (base/memory.h), of a struct arena, and of a pointer to an object. */
+#define SCOPED_ARENA __attribute__((cleanup(arena_release)))
+#define SCOPED_OBJECT __attribute__((cleanup(arena_free_at)))
+static inline void arena_free_at(void *holder)
+{
+    const void *object;
+    memcpy(&object, holder, sizeof object);
+    arena_free(object);
+}
 
 /* Free OBJECT, which is returned, at the end of ARENA. */
 void *arena_hold(struct arena *arena, const void *object);

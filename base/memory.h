@@ -8,6 +8,8 @@
  *     VEC_OF(uint32_t) ids = { 0 };
  *     *VEC_PUSH(&ids) = 7;
  *     VEC_FREE(&ids);
+ *
+ *     SCOPED uint32_t *order = mem_alloc(mem_times(count, sizeof *order)); // freed when the block is left
  */
 #ifndef TPA_BASE_MEMORY_H
 #define TPA_BASE_MEMORY_H
@@ -51,6 +53,16 @@ void mem_keep_blocks(void);
  * Free with column_free. */
 void *column_resize(void *block, size_t old_size, size_t new_size);
 void column_free(void *block, size_t size);
+
+/* Of a variable that is initialised where it is declared, a pointer, a vector or a buffer: what it holds when its block is left,
+ * by whatever way, is freed then; NULL is allowed. What is returned must not be scoped. */
+#define SCOPED __attribute__((cleanup(mem_free_at)))
+static inline void mem_free_at(void *holder)
+{
+    void *block; /* copied: the holder is a pointer of any type */
+    memcpy(&block, holder, sizeof block);
+    free(block);
+}
 
 /* The handler for out of memory. The default prints the size and exits with 2. */
 extern void (*mem_out_of_memory)(size_t size);
