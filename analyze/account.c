@@ -252,8 +252,8 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
     double sum_ns[2] = { 0 };
     size_t found = 0, place = 0, used = count - first,
            lone = period == 1 ? find_lone(ns, first, count) : count;
-    struct account_stretch *steps = mem_alloc(mem_times(count + 1, sizeof *steps));
-    int64_t *waits = mem_alloc(mem_times(count + 1, sizeof *waits));
+    SCOPED struct account_stretch *steps = mem_alloc(mem_times(count + 1, sizeof *steps));
+    SCOPED int64_t *waits = mem_alloc(mem_times(count + 1, sizeof *waits));
     bool by_time = false;
     for (size_t i = first; i < count; i++) {
         by_time |= step_pattern_is_unusual(ns[i], median_ns);
@@ -283,7 +283,6 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
         rank->once = choosing->steps[of[place]].number;
         rank->once_without_ns = rank->usual_ns;
     }
-    EACH(free, steps, waits);
 }
 
 /* Times by a limit: how many are known, from which of them on they count, and their mean. */
@@ -315,10 +314,11 @@ static void leave_part_periods(const struct choosing *choosing, struct counted *
     size_t count = counted->count, period = counted->period, spread, left = 0, kept = 0;
     if (period == 1 || count - start < period)
         return;
-    int64_t *places = spread_out(choosing, counted->ns + start, counted->of + start, count - start, &spread),
-            *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
-    size_t *of = mem_alloc(mem_times(count + 1, sizeof *of)),
-           *in_period = mem_zalloc(spread / period + 2, sizeof *in_period);
+    SCOPED int64_t *places =
+                       spread_out(choosing, counted->ns + start, counted->of + start, count - start, &spread),
+                   *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
+    SCOPED size_t *of = mem_alloc(mem_times(count + 1, sizeof *of)),
+                  *in_period = mem_zalloc(spread / period + 2, sizeof *in_period);
     for (size_t i = 0; i < spread; i++)
         in_period[(spread - 1 - i) / period] += places[i] != STEP_PATTERN_LOST;
     for (size_t i = 0; i < spread / period; i++)
@@ -337,7 +337,6 @@ static void leave_part_periods(const struct choosing *choosing, struct counted *
         memcpy(counted->of, of, count * sizeof *of);
         counted->first = left;
     }
-    EACH(free, places, ns, of, in_period);
 }
 
 static struct counted *counted_of(const struct choosing *choosing, enum account_limit limit, size_t period)
@@ -363,10 +362,10 @@ static struct counted *counted_of(const struct choosing *choosing, enum account_
 static size_t period_of(const struct choosing *choosing, enum account_limit limit)
 {
     size_t *of, count, spread;
-    int64_t *ns = known_times(choosing, limit, &of, &count),
-            *places = spread_out(choosing, ns, of, count, &spread);
+    SCOPED int64_t *ns = known_times(choosing, limit, &of, &count),
+                   *places = spread_out(choosing, ns, of, count, &spread);
     size_t period = step_pattern_period(places, spread);
-    EACH(free, ns, places, of);
+    free(of);
     return period;
 }
 
@@ -398,8 +397,8 @@ static size_t period_of_all(const struct choosing *choosing)
     size_t period = larger_of(period_of(choosing, LIMIT_HOST), period_of(choosing, LIMIT_DEVICES));
     if (!has_all_work(choosing))
         return period;
-    int64_t *waits = mem_alloc(mem_times(choosing->count + 1, sizeof *waits)),
-            *work = mem_alloc(mem_times(choosing->count + 1, sizeof *work));
+    SCOPED int64_t *waits = mem_alloc(mem_times(choosing->count + 1, sizeof *waits)),
+                   *work = mem_alloc(mem_times(choosing->count + 1, sizeof *work));
     size_t *of = mem_alloc(mem_times(choosing->count + 1, sizeof *of)), count = 0, spread;
     for (size_t i = 0; i < choosing->count; i++)
         if (choosing->steps[i].host_ns > 0 || choosing->steps[i].device_ns > 0) {
@@ -408,11 +407,10 @@ static size_t period_of_all(const struct choosing *choosing)
             work[count++] = (int64_t)choosing->steps[i].work;
         }
     for (int k = 0; k < 2; k++) {
-        int64_t *places = spread_out(choosing, k ? work : waits, of, count, &spread);
+        SCOPED int64_t *places = spread_out(choosing, k ? work : waits, of, count, &spread);
         period = larger_of(period, step_pattern_period_of_counts(places, spread));
-        free(places);
     }
-    EACH(free, waits, work, of);
+    free(of);
     return period;
 }
 
@@ -485,7 +483,7 @@ static void account_choose(struct choosing *choosing)
     find_singular(choosing, LIMIT_HOST);
     size_t period = period_of_all(choosing);
     struct account_step *late = step_behind_pause(choosing);
-    struct counted *host = counted_of(choosing, LIMIT_HOST, period);
+    SCOPED_OBJECT struct counted *host = counted_of(choosing, LIMIT_HOST, period);
     if (late)
         late->role = STEP_SINGULAR; /* on devices */
     struct counted *devices = counted_of(choosing, LIMIT_DEVICES, period);
@@ -518,7 +516,7 @@ static void account_choose(struct choosing *choosing)
     describe_unusual(choosing, used->ns, used->of, used->first, used->count, period);
     if (period > 1)
         name_missing(choosing);
-    EACH(arena_free, host, devices);
+    arena_free(devices);
 }
 
 /* ---- ranks ---- */

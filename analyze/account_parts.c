@@ -241,8 +241,8 @@ static void add_host_parts(const struct trace *trace, uint32_t file, const struc
         trace->files[file].producer == PRODUCER_JAX || trace->files[file].producer == PRODUCER_TENSORFLOW;
     const struct trace_file *of = &trace->files[file];
     struct intervals sets[HOST_PARTS] = { 0 };
-    uint8_t *known = mem_zalloc(names_count(trace->names) + 1, EVENT_KINDS); /* 1 + enum host_part */
-    bool *is_step = account_step_names(trace);
+    SCOPED uint8_t *known = mem_zalloc(names_count(trace->names) + 1, EVENT_KINDS); /* 1 + enum host_part */
+    SCOPED bool *is_step = account_step_names(trace);
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         if (event_on_device(trace->kind[e]) || trace->flags[e] & EVENT_POINT || is_step[trace->name[e]])
             continue;
@@ -264,7 +264,6 @@ static void add_host_parts(const struct trace *trace, uint32_t file, const struc
         intervals_release(&sets[part]);
     }
     sum_add(&part_ns[ACCOUNT_HOST_OUTSIDE], rest_ns);
-    EACH(free, known, is_step);
 }
 
 size_t account_add_parts(const struct trace *trace, uint32_t file, const struct account_windows *windows,

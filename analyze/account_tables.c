@@ -47,14 +47,12 @@ void account_add_table(const struct account *account, struct result *result)
 
 const char *account_pattern_sentence(const struct account *account, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (account->has_steps)
         account_describe_pattern(&account->all, &text);
     if (text.count)
         text.at[0] = (char)toupper((unsigned char)text.at[0]);
-    const char *sentence = text.count ? arena_printf(texts, "%s.", text.at) : NULL;
-    buffer_release(&text);
-    return sentence;
+    return text.count ? arena_printf(texts, "%s.", text.at) : NULL;
 }
 
 void account_notice(const struct account *account, struct result *result)
@@ -73,10 +71,10 @@ void account_notice(const struct account *account, struct result *result)
         buffer_puts(&text, "; devices fall behind the host, whose steps take ");
         quantity_append_rounded_time(&text, (double)all->host_step_ns);
     }
-    struct buffer pattern = { 0 };
+    SCOPED struct buffer pattern = { 0 };
     account_describe_pattern(all, &pattern);
     result_add_notice(result, "step", (int64_t)all->count, NULL, TPA_NOWHERE, "a step takes %s%s%s", text.at,
                       pattern.count ? "; " : "", pattern.count ? pattern.at : "");
     result_make_clause(result);
-    EACH(buffer_release, &pattern, &text);
+    buffer_release(&text);
 }

@@ -39,9 +39,9 @@ int64_t batch_size_of(const struct trace *trace, const struct selection *selecti
     struct first {
         int64_t start_ns, samples;
     };
-    uint8_t *layers = find_layers(trace);
+    SCOPED uint8_t *layers = find_layers(trace);
     const struct step_list *steps = step_list_of(trace);
-    struct first *of_step = mem_alloc(mem_times(steps->count + 1, sizeof *of_step));
+    SCOPED struct first *of_step = mem_alloc(mem_times(steps->count + 1, sizeof *of_step));
     for (size_t i = 0; i < steps->count; i++)
         of_step[i] = (struct first){ INT64_MAX, -1 };
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -61,7 +61,5 @@ int64_t batch_size_of(const struct trace *trace, const struct selection *selecti
         same = same && (batch == TABLE_INT_MISSING || batch == of_step[i].samples);
         batch = of_step[i].samples;
     }
-    free(of_step);
-    free(layers);
     return same ? batch : TABLE_INT_MISSING;
 }

@@ -55,11 +55,10 @@ static bool match_names(const struct trace *trace, const char *pattern, struct n
         const char *name = collective_kind_name((enum collective_kind)kind);
         names_add(kinds, name, strlen(name));
     }
-    bool *matched = selection_match_names(kinds, pattern, NULL, err);
+    SCOPED bool *matched = selection_match_names(kinds, pattern, NULL, err);
     if (matched)
         memcpy(filter->kinds, matched, sizeof filter->kinds);
     filter->names = matched ? selection_match_names(trace->names, pattern, NULL, err) : NULL;
-    free(matched);
     names_free(kinds);
     return filter->names != NULL;
 }
@@ -274,7 +273,7 @@ static void comm_add_rows(const struct comm_query *query)
 {
     const struct collectives *all = query->collectives;
     struct comm *comm = query->comm;
-    VEC_OF(struct entry) entries = { 0 };
+    SCOPED VEC_OF(struct entry) entries = { 0 };
     for (size_t i = 0; i < all->count; i++)
         if (query->held[i])
             *VEC_PUSH(&entries) = make_entry(query, i);
@@ -282,7 +281,6 @@ static void comm_add_rows(const struct comm_query *query)
     FOR_GROUPS(&entries, by_entry, first, end)
         *VEC_PUSH(&comm->rows) = comm_make_row(query, &entries.at[first], end - first);
     SORT(&comm->rows, by_time);
-    VEC_FREE(&entries);
 }
 
 /* ---- totals ---- */
@@ -462,7 +460,7 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
             comm->before_recording, comm->before_recording == 1 ? "" : "s",
             comm->before_recording == 1 ? "it is" : "they are");
     if (comm->outside) {
-        struct buffer time = { 0 };
+        SCOPED struct buffer time = { 0 };
         quantity_append_rounded_time(&time, (double)comm->outside_ns);
         result_add_notice(
             result, "outside", comm->outside, NULL, TPA_NOWHERE,
@@ -470,7 +468,6 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
             " collective%s waited for ranks that were not recorded, for %s on all ranks together longer than larger "
             "ones take: no rank here is to blame; give the recordings of all ranks",
             comm->outside, comm->outside == 1 ? "" : "s", time.at);
-        buffer_release(&time);
     }
     if (!comm->matched && !comm->refuted && comm->unmatched)
         result_add_notice(
@@ -523,22 +520,21 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     struct comm_options options = { .by = query->by, .filter = query->filter, .exclude = query->exclude };
     if (!file_set_check_job(query->trace, err))
         return false;
-    struct comm *comm = comm_analyze(query->trace, query->selection, &options, err);
+    SCOPED_OBJECT struct comm *comm = comm_analyze(query->trace, query->selection, &options, err);
     if (!comm)
         return false;
     const struct comm_command *own = query->options;
     bool is_requested = own && own->contention;
     result_add_table(result, collectives_table(comm, options.by));
     if (is_requested || any_computes(query->trace)) {
-        const struct contention *contention = contention_analyze(query->trace, query->selection);
+        SCOPED_OBJECT const struct contention *contention =
+            contention_analyze(query->trace, query->selection);
         contention_add_comm_tables(contention, query->selection, is_requested, result);
-        arena_free(contention);
     }
     if (comm->matched)
         comm_add_rank_tables(comm, result);
     comm_add_lateness_table(comm, result);
     comm_add_notices(query->trace, comm, result);
-    arena_free(comm);
     return true;
 }
 

@@ -104,13 +104,13 @@ static void keep_gap(void *context, const struct gap *gap)
 static void open_gaps(struct lateness *late)
 {
     const struct gpu_events *gpu = late->query->collectives->gpu;
-    struct gap_finder *finder = gap_finder_open(late->query->trace, NULL, 0, GAP_LATENCY_BELOW_NS);
+    SCOPED_OBJECT struct gap_finder *finder =
+        gap_finder_open(late->query->trace, NULL, 0, GAP_LATENCY_BELOW_NS);
     late->gaps_of_device = mem_zalloc(gpu->device_count + 1, sizeof *late->gaps_of_device);
     for (uint32_t d = 0; d < gpu->device_count; d++) {
         gap_finder_visit(finder, d, keep_gap, late);
         late->gaps_of_device[d + 1] = late->gaps.count;
     }
-    arena_free(finder);
 }
 
 static bool is_operator(const void *context, event_id e)
@@ -317,7 +317,7 @@ static void split_way(const struct lateness *late, const struct way *way, struct
 static struct text piece_text(const struct lateness *late, const struct piece *piece)
 {
     const struct names *names = late->query->trace->names;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (piece->part == LATE_COMMUNICATION)
         buffer_puts(&text, "other communication");
     else if (piece->cause != GAP_CAUSES)
@@ -327,7 +327,6 @@ static struct text piece_text(const struct lateness *late, const struct piece *p
     if (piece->name != NAME_NONE && !demangle_name(&text, names_text(names, piece->name)))
         buffer_puts(&text, names_text(names, piece->name));
     struct text kept = { arena_strndup(arena_of(late->query->comm), text.at, text.count), text.count };
-    buffer_release(&text);
     return kept;
 }
 

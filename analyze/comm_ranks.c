@@ -166,7 +166,7 @@ static struct text meanwhile_text(const struct comm_query *query, struct rank_su
         if (share.time_ns > most.time_ns)
             most = share;
     }
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_printf(&text, "%.0f %% ", round(100.0 * (double)most.time_ns / (double)sum_ns));
     /* Idle time of the host is not known, because only its operators are recorded. */
     const char *nothing = query->collectives->places[place].device < 0 ? "no operator" : "idle";
@@ -174,7 +174,6 @@ static struct text meanwhile_text(const struct comm_query *query, struct rank_su
     if (!demangle_name(&text, name))
         buffer_puts(&text, name);
     struct text kept = { arena_strndup(arena_of(query->comm), text.at, text.count), text.count };
-    buffer_release(&text);
     return kept;
 }
 
@@ -283,7 +282,7 @@ static struct files files_open(const struct comm_query *query)
     struct files files = { .steps = step_list_of(trace),
                            .origin_ns = mem_zalloc(trace->file_count + 1, sizeof *files.origin_ns),
                            .several = mem_zalloc(trace->file_count + 1, sizeof *files.several) };
-    bool *seen = mem_zalloc(trace->file_count + 1, sizeof *seen);
+    SCOPED bool *seen = mem_zalloc(trace->file_count + 1, sizeof *seen);
     for (uint32_t file = 0; file < trace->file_count; file++)
         files.origin_ns[file] = trace_file_span(trace, file).start_ns;
     for (size_t i = 0; i < all->count; i++)
@@ -292,7 +291,6 @@ static struct files files_open(const struct comm_query *query)
             files.several[file] = files.several[file] || seen[file];
             seen[file] = true;
         }
-    free(seen);
     return files;
 }
 

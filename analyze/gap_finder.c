@@ -286,11 +286,10 @@ void gap_finder_visit(struct gap_finder *finder, uint32_t device, gap_taker *tak
 
 void gap_finder_visit_streams(struct gap_finder *finder, gap_taker *take, void *context)
 {
-    struct gpu_streams *streams = gpu_streams_open(finder->gpu);
+    SCOPED_OBJECT struct gpu_streams *streams = gpu_streams_open(finder->gpu);
     finder->take = take;
     finder->context = context;
     FOR_EACH(stream, streams)
         if (holds_file(finder, finder->gpu->devices[stream->device].file))
             gap_finder_find_gaps(finder, stream->device, streams->position, stream->first, stream->count);
-    arena_free(streams);
 }

@@ -530,10 +530,10 @@ static struct gap_row gaps_row_of(const struct gaps *gaps, const struct gap *gap
 struct table *gaps_table(const struct gaps *gaps)
 {
     const struct trace *trace = gaps->trace;
-    int64_t *origins = mem_zalloc(trace->file_count + 1, sizeof *origins);
+    SCOPED int64_t *origins = mem_zalloc(trace->file_count + 1, sizeof *origins);
     for (uint32_t f = 0; f < trace->file_count; f++)
         origins[f] = trace_file_span(trace, f).start_ns;
-    struct gap_row *rows = mem_zalloc(gaps->count + 1, sizeof *rows);
+    SCOPED struct gap_row *rows = mem_zalloc(gaps->count + 1, sizeof *rows);
     for (size_t i = 0; i < gaps->count; i++)
         rows[i] = gaps_row_of(gaps, &gaps->at[i], origins);
     struct table *table = TABLE_OF_ROWS("gaps", "The longest gaps", gap_columns, rows, gaps->count);
@@ -549,7 +549,6 @@ struct table *gaps_table(const struct gaps *gaps)
     table_add_footer(table, "micro_gaps", "Shorter gaps, not listed", TABLE_TALLY,
                      table_int((int64_t)gaps->short_count));
     table_add_footer(table, "micro_gaps_time", "Time of these", TABLE_NS, table_int(gaps->short_ns));
-    EACH(free, rows, origins);
     return table;
 }
 
@@ -566,10 +565,9 @@ static bool run_gaps(const struct analysis_query *query, struct result *result, 
     (void)err;
     struct gaps_options own = *(const struct gaps_options *)query->options;
     own.most_gaps = query->most_rows;
-    const struct gaps *gaps = gaps_analyze(query->trace, query->selection, query->by, &own);
+    SCOPED_OBJECT const struct gaps *gaps = gaps_analyze(query->trace, query->selection, query->by, &own);
     result_add_table(result, gaps_causes_table(gaps));
     result_add_table(result, gaps_table(gaps));
-    arena_free(gaps);
     return true;
 }
 

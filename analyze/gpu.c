@@ -168,7 +168,7 @@ static void measure_shares(const struct gpu_query *query, struct gpu_row *row, c
 static struct text list_streams(struct gpu_query *query, const struct positions *work)
 {
     const struct trace *trace = query->trace;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     track_id last = TRACK_NONE;
     query->numbers.count = 0;
     for (size_t i = 0; i < work->count; i++) {
@@ -183,7 +183,6 @@ static struct text list_streams(struct gpu_query *query, const struct positions 
         if (i == 0 || query->numbers.at[i] != query->numbers.at[i - 1])
             buffer_printf(&text, "%s%" PRId64, text.count ? ", " : "", query->numbers.at[i]);
     struct text kept = { arena_strndup(arena_of(query->gpu), text.at, text.count), text.count };
-    buffer_release(&text);
     return kept;
 }
 
@@ -323,7 +322,7 @@ static void gpu_add_device(struct gpu_query *query, const struct selection *sele
                            const struct gpu_device *device, dealt *groups)
 {
     const struct gpu_events *events = query->events;
-    VEC_OF(uint32_t) found = { 0 };
+    SCOPED VEC_OF(uint32_t) found = { 0 };
     for (size_t at = device->first; at < device->first + device->count; at++) {
         event_id e = events->event[at], call = events->call[at];
         if (!selection_holds_work(selection, e, call))
@@ -343,7 +342,6 @@ static void gpu_add_device(struct gpu_query *query, const struct selection *sele
         gpu_add_row(query, device, found.at[i], &groups->at[found.at[i]]);
         VEC_FREE(&groups->at[found.at[i]]);
     }
-    VEC_FREE(&found);
 }
 
 /* The row of DEVICE of FILE; NULL if there is none, or several. */
@@ -499,7 +497,7 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
         .tensor = mem_zalloc(names_count(trace->names) + 1, sizeof *query.tensor),
         .copies_slot = mem_zalloc(names_count(trace->names) + 1, sizeof *query.copies_slot),
     };
-    dealt groups = { 0 };
+    SCOPED dealt groups = { 0 };
     for (size_t d = 0; d < query.events->device_count; d++)
         if (!selection->files || selection->files[query.events->devices[d].file])
             gpu_add_device(&query, selection, &query.events->devices[d], &groups);
@@ -513,7 +511,6 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
     SORT(&gpu->copies, by_sum);
     gpu->at = query.rows.at;
     gpu->count = query.rows.count;
-    VEC_FREE(&groups);
     VEC_FREE(&query.numbers);
     free(query.windows);
     free(query.tensor);

@@ -52,7 +52,7 @@ struct interval *gpu_efficiency_windows(const struct gpu_events *gpu)
 {
     const struct trace *trace = gpu->trace;
     struct interval *windows = mem_zalloc(trace->file_count + 1, sizeof *windows);
-    struct step_list ranges = { 0 };
+    SCOPED struct step_list ranges = { 0 };
     set_windows(windows, trace, device_steps_of(trace));
     for (uint32_t f = 0; f < trace->file_count; f++) {
         if (windows[f].start_ns < windows[f].end_ns)
@@ -61,11 +61,9 @@ struct interval *gpu_efficiency_windows(const struct gpu_events *gpu)
         if (span.start_ns < span.end_ns)
             *VEC_PUSH(&ranges) = (struct step){ f, 0, span.start_ns, span.end_ns, EVENT_NONE };
     }
-    struct device_steps *steps = ranges.count ? device_steps_open(&ranges, gpu) : NULL;
+    SCOPED_OBJECT struct device_steps *steps = ranges.count ? device_steps_open(&ranges, gpu) : NULL;
     if (steps)
         set_windows(windows, trace, steps);
-    arena_free(steps);
-    VEC_FREE(&ranges);
     return windows;
 }
 

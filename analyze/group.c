@@ -64,7 +64,7 @@ static track_id *find_first_tracks(const struct trace *trace, const struct file_
 {
     track_id *first = mem_alloc(mem_times(trace->track_count + 1, sizeof *first));
     struct names *seen = names_open();
-    VEC_OF(track_id) tracks = { 0 };
+    SCOPED VEC_OF(track_id) tracks = { 0 };
     for (track_id t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
         const int64_t key[] = { set->files[track->file].rank,
@@ -81,7 +81,6 @@ static track_id *find_first_tracks(const struct trace *trace, const struct file_
         assert(tracks.at); /* as each id has a track */
         first[t] = tracks.at[id];
     }
-    VEC_FREE(&tracks);
     names_free(seen);
     return first;
 }
@@ -266,7 +265,7 @@ void group_append_thread(const struct trace *trace, track_id thread, struct buff
 {
     const struct track *track = &trace->tracks[thread];
     const char *name = names_text(trace->texts, track->thread_name);
-    struct buffer number = { 0 };
+    SCOPED struct buffer number = { 0 };
     if (track->tid_text == NAME_NONE)
         buffer_printf(&number, "%lld", (long long)track->tid);
     else
@@ -274,7 +273,6 @@ void group_append_thread(const struct trace *trace, track_id thread, struct buff
     if (!strstr(name, number.at)) /* "thread 4711 (pt_autograd_0)" */
         buffer_printf(out, "%s%s", number.at, *name ? " " : "");
     buffer_puts(out, name);
-    buffer_release(&number);
 }
 
 static struct text group_name_of(const struct names *names, name_id id)

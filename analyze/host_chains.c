@@ -131,8 +131,8 @@ struct host_chains host_chains_find(const struct trace *trace)
     struct host_chains found = { 0 };
     if (gpu_events_of(trace)->count)
         return found;
-    struct calltree *tree = calltree_open(trace, is_operator_or_annotation, trace);
-    struct arena *own = arena_open(sizeof(struct arena *));
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, is_operator_or_annotation, trace);
+    SCOPED_OBJECT struct arena *own = arena_open(sizeof(struct arena *));
     struct chain_search search = {
         .trace = trace,
         .sorts = arena_zalloc(arena_of(own), names_count(trace->names) + 1, sizeof *search.sorts),
@@ -154,7 +154,5 @@ struct host_chains host_chains_find(const struct trace *trace)
         end_chain(&search);
     }
     VEC_FREE(&search.members);
-    arena_free(own);
-    arena_free(tree);
     return found;
 }

@@ -145,9 +145,9 @@ static bool have_one_format(const struct trace *trace)
 
 static struct table *file_table(const struct trace *trace)
 {
-    struct file_row *rows = mem_zalloc(trace->file_count + 1, sizeof *rows);
-    struct step_list *steps = step_list_open(trace);
-    struct arena texts = { 0 };
+    SCOPED struct file_row *rows = mem_zalloc(trace->file_count + 1, sizeof *rows);
+    SCOPED_OBJECT struct step_list *steps = step_list_open(trace);
+    SCOPED_ARENA struct arena texts = { 0 };
     for (uint32_t f = 0; f < trace->file_count; f++)
         rows[f] = file_row_of(trace, steps, f, &texts);
     for (size_t i = 0; i < trace->notice_count; i++)
@@ -157,14 +157,10 @@ static struct table *file_table(const struct trace *trace)
     if (have_one_format(trace))
         TABLE_FLAG(table, struct file_row, format, TABLE_OPTIONAL);
     if (trace->file_count > 1) {
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         file_set_describe(file_set_of(trace), &text);
         table_add_text_footer(table, "set", "Together", text.at, text.count);
-        buffer_release(&text);
     }
-    arena_free(steps);
-    arena_release(&texts);
-    free(rows);
     return table;
 }
 
@@ -193,7 +189,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     enum { LONGEST = 200 };
     if (value == NULL || *value == '\0')
         return;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (const char *c = value; *c && text.count < LONGEST; c++) {
         bool is_blank = *c == ' ' || *c == '\t' || *c == '\n' || *c == '\r';
         if (!is_blank)
@@ -204,7 +200,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     if (text.count == LONGEST)
         buffer_puts(&text, "...");
 
-    struct buffer key = { 0 };
+    SCOPED struct buffer key = { 0 };
     buffer_add(&key, name, strlen(name) + 1);
     buffer_add(&key, text.at, text.count);
     name_id row = names_add(facts->keys, key.at, key.count);
@@ -215,7 +211,6 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     }
     assert(facts->rows.at);
     facts->rows.at[row].files++;
-    EACH(buffer_release, &key, &text);
 }
 
 static void add_flag(struct facts *facts, const char *name, int value)

@@ -86,12 +86,11 @@ static void add_table(struct trace_container *const *at, size_t count, size_t ev
 
 void info_add_container_table(const struct trace *trace, struct result *result)
 {
-    VEC_OF(struct trace_container *) containers = { 0 };
+    SCOPED VEC_OF(struct trace_container *) containers = { 0 };
     for (size_t i = 0; i < trace->file_count; i++)
         if (trace->files[i].container && is_first(trace, i))
             *VEC_PUSH(&containers) = trace->files[i].container;
     add_table(containers.at, containers.count, trace->event_count, result);
-    VEC_FREE(&containers);
 }
 
 const struct table_shape info_container_tables[] = {

@@ -394,13 +394,12 @@ static void sort_shapes(struct kernel_query *query, struct kernel_run *runs, siz
 {
     if (query->shapes.count == 0)
         return;
-    uint32_t *place = mem_alloc(mem_times(query->shapes.count, sizeof *place));
+    SCOPED uint32_t *place = mem_alloc(mem_times(query->shapes.count, sizeof *place));
     SORT(&query->shapes, by_shapes);
     for (size_t i = 0; i < query->shapes.count; i++)
         place[query->shapes.at[i].id] = (uint32_t)i;
     for (size_t i = 0; i < count; i++)
         runs[i].shape = place[runs[i].shape];
-    free(place);
 }
 
 static struct by_name bring_together(struct kernel_query *query, const struct selection *selection)
@@ -515,9 +514,9 @@ static bool run_kernels(const struct analysis_query *query, struct result *resul
     result_add_table(result, kernels_table(kernels, query->by));
     arena_free(kernels);
     if (own && own->contention) {
-        const struct contention *contention = contention_analyze(query->trace, query->selection);
+        SCOPED_OBJECT const struct contention *contention =
+            contention_analyze(query->trace, query->selection);
         contention_add_tables(contention, result);
-        arena_free(contention);
     }
     return true;
 }

@@ -87,7 +87,7 @@ static int64_t *innermost_times(const struct calltree *tree)
 {
     const struct trace *trace = tree->trace;
     int64_t *self_ns = mem_zalloc(tree->count + 1, sizeof *self_ns);
-    node_id *open = mem_alloc(mem_times(tree->count + 1, sizeof *open));
+    SCOPED node_id *open = mem_alloc(mem_times(tree->count + 1, sizeof *open));
     FOR_EACH_OF(thread, tree->threads, tree->thread_count) {
         int64_t at_ns = INT64_MIN; /* time is attributed up to here */
         size_t depth = 0;
@@ -108,7 +108,6 @@ static int64_t *innermost_times(const struct calltree *tree)
             open[depth++] = next;
         }
     }
-    free(open);
     return self_ns;
 }
 
@@ -259,13 +258,12 @@ static struct modules_row *add_outside(const struct modules_query *query)
 static struct text path_text(const struct modules_query *query, uint32_t path, struct buffer *text)
 {
     const struct code_paths *paths = query->paths;
-    VEC_OF(uint32_t) names = { 0 };
+    SCOPED VEC_OF(uint32_t) names = { 0 };
     for (; path != CODE_OUTSIDE; path = paths->at[path].parent)
         *VEC_PUSH(&names) = path;
     buffer_clear(text);
     for (size_t i = names.count; i-- > 0;)
         buffer_printf(text, "%s%s", code_path_name(paths, names.at[i]), i ? "/" : "");
-    VEC_FREE(&names);
     return modules_keep(query->modules, text->at, text->count);
 }
 
@@ -322,8 +320,8 @@ static double value_of(const struct modules_row *row, const struct table_column 
 static void order_tree(struct modules_query *query, const uint32_t *row_of, const struct table_column *column)
 {
     struct modules_row *rows = query->modules->rows.at;
-    VEC_OF(uint32_t) open = { 0 };
-    VEC_OF(struct sibling) siblings = { 0 };
+    SCOPED VEC_OF(uint32_t) open = { 0 };
+    SCOPED VEC_OF(struct sibling) siblings = { 0 };
     *VEC_PUSH(&open) = CODE_OUTSIDE;
     while (open.count) {
         uint32_t path = open.at[--open.count];
@@ -340,7 +338,6 @@ static void order_tree(struct modules_query *query, const uint32_t *row_of, cons
         for (size_t i = siblings.count; i-- > 0;)
             *VEC_PUSH(&open) = siblings.at[i].path;
     }
-    EACH(VEC_FREE, &open, &siblings);
 }
 
 static void add_tree(struct modules_query *query, const struct table_column *column)
@@ -371,19 +368,19 @@ static void add_flat(const struct modules_query *query)
     const struct code_paths *paths = query->paths;
     bool by_class = query->options->by == MODULES_BY_CLASS;
     struct names *groups = names_open();
-    uint32_t *group_of = mem_alloc(mem_times(paths->count + 1, sizeof *group_of));
+    SCOPED uint32_t *group_of = mem_alloc(mem_times(paths->count + 1, sizeof *group_of));
     for (uint32_t p = 1; p < paths->count; p++) {
         const char *name = code_path_name(paths, p);
         group_of[p] = names_add(groups, name, by_class ? python_class_length(name) : strlen(name));
     }
     size_t group_count = names_count(groups);
-    struct sums *self = mem_zalloc(group_count + 1, sizeof *self);
-    struct sums *total = mem_zalloc(group_count + 1, sizeof *total);
-    uint32_t *around = mem_zalloc(group_count + 1, sizeof *around); /* open paths of the group */
+    SCOPED struct sums *self = mem_zalloc(group_count + 1, sizeof *self);
+    SCOPED struct sums *total = mem_zalloc(group_count + 1, sizeof *total);
+    SCOPED uint32_t *around = mem_zalloc(group_count + 1, sizeof *around); /* open paths of the group */
 
     /* Visit the tree in depth-first order: a path visited for the second time is left. */
-    VEC_OF(uint32_t) open = { 0 };
-    bool *entered = mem_zalloc(paths->count + 1, sizeof *entered);
+    SCOPED VEC_OF(uint32_t) open = { 0 };
+    SCOPED bool *entered = mem_zalloc(paths->count + 1, sizeof *entered);
     for (uint32_t p = query->first_child[CODE_OUTSIDE]; p; p = query->next_sibling[p])
         *VEC_PUSH(&open) = p;
     while (open.count) {
@@ -409,8 +406,6 @@ static void add_flat(const struct modules_query *query)
         set_sums(query, row, &self[g], &total[g]);
     }
     add_outside(query);
-    VEC_FREE(&open);
-    EACH(free, entered, around, self, total, group_of);
     names_free(groups);
 }
 
@@ -422,7 +417,7 @@ static bool filter_rows(struct modules *modules, const struct modules_options *o
     struct names *names = names_open();
     for (size_t i = 0; i < modules->rows.count; i++)
         names_add(names, modules->rows.at[i].name.at, modules->rows.at[i].name.len);
-    bool *matched = selection_match_names(names, options->filter, options->exclude, err);
+    SCOPED bool *matched = selection_match_names(names, options->filter, options->exclude, err);
     size_t kept = 0;
     for (size_t i = 0; matched && i < modules->rows.count; i++) {
         const struct modules_row *row = &modules->rows.at[i];
@@ -431,7 +426,6 @@ static bool filter_rows(struct modules *modules, const struct modules_options *o
     }
     modules->rows.count = kept;
     names_free(names);
-    free(matched);
     return matched != NULL;
 }
 
@@ -586,12 +580,11 @@ static void modules_add_notices(const struct modules *modules, enum modules_by b
 bool modules_add_table(const struct trace *trace, const struct selection *selection,
                        const struct modules_options *options, struct result *result, struct tpa_error *err)
 {
-    struct modules *modules = modules_analyze(trace, selection, options, err);
+    SCOPED_OBJECT struct modules *modules = modules_analyze(trace, selection, options, err);
     if (!modules)
         return false;
     result_add_table(result, modules_table(modules, options));
     modules_add_notices(modules, options->by, result);
-    arena_free(modules);
     return true;
 }
 

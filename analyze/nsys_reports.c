@@ -93,7 +93,7 @@ static void add_up(struct nsys_row *row, const struct sample *samples, size_t co
 
 static void make_rows(struct samples *samples, bool by_average, struct nsys_rows *rows)
 {
-    int64_t *room = mem_alloc(mem_times(samples->count + 1, sizeof *room));
+    SCOPED int64_t *room = mem_alloc(mem_times(samples->count + 1, sizeof *room));
     if (samples->count)
         qsort(samples->at, samples->count, sizeof *samples->at, compare_samples);
     FOR_RUNS(first, next, samples->count, compare_samples(&samples->at[first], &samples->at[next]) == 0) {
@@ -112,7 +112,6 @@ static void make_rows(struct samples *samples, bool by_average, struct nsys_rows
         *VEC_PUSH(rows) = row;
     }
     SORT(rows, by_average ? by_mean_first : by_total_first);
-    free(room);
     VEC_FREE(samples);
 }
 
@@ -353,7 +352,7 @@ static bool project(const struct launch *launches, size_t count, struct projecte
 /* Levels and children of RANGES, sorted: of those that enclose a range, the shortest is its parent. */
 static void nest(struct projected *ranges, size_t count)
 {
-    VEC_OF(size_t) open = { 0 };
+    SCOPED VEC_OF(size_t) open = { 0 };
     for (size_t i = 0; i < count; i++) {
         struct projected *range = &ranges[i], *parent = NULL;
         size_t kept = 0;
@@ -374,14 +373,13 @@ static void nest(struct projected *ranges, size_t count)
             parent->children++;
         *VEC_PUSH(&open) = i;
     }
-    VEC_FREE(&open);
 }
 
 static void collect_projected(const struct trace *trace, struct samples *samples)
 {
     struct joining joining = { 0 };
-    VEC_OF(struct launch) launches = { 0 };
-    VEC_OF(struct projected) ranges = { 0 };
+    SCOPED VEC_OF(struct launch) launches = { 0 };
+    SCOPED VEC_OF(struct projected) ranges = { 0 };
     event_id call, work, last = EVENT_NONE;
     int64_t number = 0, last_number = 0;
     collect(trace, is_call, &joining.calls);
@@ -431,7 +429,6 @@ static void collect_projected(const struct trace *trace, struct samples *samples
                                    .children = range->children };
         set_name(&sample->key, whole_name(trace, range->range));
     }
-    EACH(VEC_FREE, &launches, &ranges);
 }
 
 void nsys_report_open(const struct trace *trace, enum nsys_report report, struct nsys_rows *rows)

@@ -127,7 +127,7 @@ static uint32_t *rows_of_devices(const struct trace *trace)
 static void list_peaks(struct roofline *roofline, const struct device_peaks *override)
 {
     const struct gpu_events *gpu = gpu_events_of(roofline->trace);
-    bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used); /* by row */
+    SCOPED bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used); /* by row */
     uint32_t *rows = rows_of_devices(roofline->trace), listed = 0;
     FOR_EACH(call, &roofline->calls) {
         roofline->rate_ns[call->rate] += call->time_ns;
@@ -155,7 +155,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
                 };
         }
     }
-    EACH(free, used, rows);
+    free(rows);
 }
 
 static void find_peaks(struct roofline *roofline, const struct device_peaks *override)
@@ -318,7 +318,7 @@ static bool is_selected(const struct roofline *roofline, const struct selection 
 static void roofline_find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
 {
     struct names *keys = names_open();
-    VEC_OF(struct row_sums) sums = { 0 };
+    SCOPED VEC_OF(struct row_sums) sums = { 0 };
     FOR_EACH(call, &roofline->calls) {
         if (!is_selected(roofline, selection, call))
             continue;
@@ -344,7 +344,6 @@ static void roofline_find_rows(struct roofline *roofline, const struct selection
     for (size_t i = 0; i < sums.count; i++)
         finish_row(&roofline->rows.at[i], &sums.at[i]);
     SORT(&roofline->rows, by_time);
-    VEC_FREE(&sums);
     names_free(keys);
 }
 
@@ -519,8 +518,8 @@ static void open_steps(struct roofline *roofline, const struct selection *select
     const struct step_list *steps = step_list_of(trace);
     const struct account *account = account_of(trace);
     size_t next = 0; /* of the account, whose steps are in the same order */
-    bool *has_steps = mem_zalloc(trace->file_count + 1, sizeof *has_steps);
-    int64_t *devices = mem_zalloc(trace->file_count + 1, sizeof *devices);
+    SCOPED bool *has_steps = mem_zalloc(trace->file_count + 1, sizeof *has_steps);
+    SCOPED int64_t *devices = mem_zalloc(trace->file_count + 1, sizeof *devices);
     for (size_t d = 0; d < gpu->device_count; d++)
         devices[gpu->devices[d].file]++;
     for (size_t s = 0; s < steps->count; s++) {
@@ -552,7 +551,6 @@ static void open_steps(struct roofline *roofline, const struct selection *select
                                                               .devices = devices[file],
                                                               .duration_ns = span.end_ns - span.start_ns };
     }
-    EACH(free, has_steps, devices);
 }
 
 /* The row of what LAUNCH launched; SIZE_MAX: there is none. LAST: the step of the launch before, mostly the same; NULL at first. */
@@ -595,7 +593,7 @@ static void add_products(struct roofline *roofline, const struct step_list *step
 {
     const struct trace *trace = roofline->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    uint8_t *known = mem_zalloc(names_count(trace->names) + 1, 1);
+    SCOPED uint8_t *known = mem_zalloc(names_count(trace->names) + 1, 1);
     const struct step *last = NULL;
     for (size_t i = 0; i < gpu->count; i++) {
         uint32_t place = roofline->calls.of_work[i];
@@ -611,17 +609,16 @@ static void add_products(struct roofline *roofline, const struct step_list *step
         sum_add(&roofline->steps.at[at].products_ns, time_ns);
         sum_add(&sums[at].modelled_ns, is_modelled ? time_ns : 0);
     }
-    free(known);
 }
 
 static void find_steps(struct roofline *roofline, const struct selection *selection)
 {
     const struct trace *trace = roofline->trace;
     const struct step_list *steps = step_list_of(trace);
-    size_t *of_file = mem_zalloc(trace->file_count + 1, sizeof *of_file);
-    size_t *of_step = mem_zalloc(steps->count + 1, sizeof *of_step);
+    SCOPED size_t *of_file = mem_zalloc(trace->file_count + 1, sizeof *of_file);
+    SCOPED size_t *of_step = mem_zalloc(steps->count + 1, sizeof *of_step);
     open_steps(roofline, selection, of_file, of_step);
-    struct step_sums *sums = mem_zalloc(roofline->steps.count + 1, sizeof *sums);
+    SCOPED struct step_sums *sums = mem_zalloc(roofline->steps.count + 1, sizeof *sums);
     const struct step *last = NULL;
     FOR_EACH(call, &roofline->calls) {
         if (call->operations == 0)
@@ -636,7 +633,6 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     add_products(roofline, steps, of_file, of_step, sums);
     for (size_t i = 0; i < roofline->steps.count; i++)
         finish_step(&roofline->steps.at[i], &sums[i]);
-    EACH(free, sums, of_file, of_step);
 }
 
 /* ---- slow work ---- */
@@ -647,7 +643,7 @@ struct roofline_slow roofline_find_slow(const struct roofline *roofline, double 
     const struct gpu_events *gpu = gpu_events_of(trace);
     int64_t floor_ns = roofline_shortest_kernel_ns(trace, gpu);
     struct roofline_slow slow = { NULL, NULL, 0 };
-    VEC_OF(uint32_t) works = { 0 };
+    SCOPED VEC_OF(uint32_t) works = { 0 };
     for (size_t i = 0; i < gpu->count; i++) {
         uint32_t place = roofline->calls.of_work[i];
         if (place && roofline_is_below(&roofline->calls.at[place - 1], share) &&
@@ -664,7 +660,6 @@ struct roofline_slow roofline_find_slow(const struct roofline *roofline, double 
         slow.work[slow.count] = i;
         slow.factor[slow.count] = factor > least ? factor : least;
     }
-    VEC_FREE(&works);
     return slow;
 }
 
@@ -756,7 +751,7 @@ static void notice_answer(const struct roofline *roofline, struct result *result
             sum_add(&at_peak_ns, roofline->devices.at[d].at_peak_ns);
             sum_add(&won_ns, roofline->devices.at[d].won_ns);
         }
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_printf(&text, "%.1f %% of the device time (",
                   roofline->time_ns > 0 ? 100 * (double)roofline->modelled_ns / (double)roofline->time_ns
                                         : 0);
@@ -773,7 +768,6 @@ static void notice_answer(const struct roofline *roofline, struct result *result
     }
     result_add_notice(result, "answer", (int64_t)roofline->rows.count, NULL, TPA_NOWHERE, "%s", text.at);
     result_make_clause(result);
-    buffer_release(&text);
 }
 
 /* MFU of which a part is not known. */
@@ -800,7 +794,7 @@ static void notice_tensor_cores(const struct trace *trace, struct result *result
 {
     const struct tensor_cores *found = &roofline_of(trace)->tensor_cores;
     if (found->time_ns * 20 > found->kernels_ns) {
-        struct buffer now = { 0 }, then = { 0 };
+        SCOPED struct buffer now = { 0 }, then = { 0 };
         quantity_append_rounded_time(&now, (double)found->time_ns);
         quantity_append_rounded_time(&then, (double)found->then_ns);
         result_add_notice(
@@ -808,7 +802,6 @@ static void notice_tensor_cores(const struct trace *trace, struct result *result
             "matrix products and convolutions in float32 take %s without tensor cores, and %s at least in %s on "
             "them; what a step gains: tpa whatif --tensor-cores",
             now.at, then.at, found->rate == PEAK_TF32 ? "TF32" : "float16");
-        EACH(buffer_release, &now, &then);
     }
 }
 
@@ -833,7 +826,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
     struct device_peaks override = { .source = NULL };
     if (own->peak && !device_peaks_override(&override, own->peak, err))
         return false;
-    const struct roofline *roofline =
+    SCOPED_OBJECT const struct roofline *roofline =
         roofline_analyze(query->trace, query->selection, query->by, own->peak ? &override : NULL);
     struct table *rows = TABLE_OF_ROWS("operators", "Operators against the peak", row_columns,
                                        roofline->rows.at, roofline->rows.count);
@@ -864,7 +857,6 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
     notice_oddities(roofline, result);
     if (selection_is_all(query->selection))
         notice_tensor_cores(query->trace, result);
-    arena_free(roofline);
     return true;
 }
 

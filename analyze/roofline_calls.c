@@ -208,7 +208,7 @@ static void find_outputs(struct pricer *pricer)
         return;
     pricer->convolutions = arena_hold(arena_of(pricer), names_open());
     struct arg_scan dims = arg_scan_of(trace, ARG_INPUT_DIMS);
-    uint8_t *operator_of =
+    SCOPED uint8_t *operator_of =
         mem_zalloc(names_count(trace->names) + 1, sizeof *operator_of); /* by name, from 1 */
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         name_id id = names_find(trace->names, operators[i].name, strlen(operators[i].name));
@@ -221,7 +221,6 @@ static void find_outputs(struct pricer *pricer)
         if (of && arg_scan_get(&dims, e, &text))
             add_output(pricer, roofline_text(trace, (name_id)text), operators[of - 1].gradient);
     }
-    free(operator_of);
 }
 
 /* The output of the convolution that was read, if it is one. */
@@ -387,8 +386,9 @@ static name_id *first_works(const struct roofline_calls *calls, const uint32_t *
 static void join_launches(struct roofline_calls *calls, uint32_t *index)
 {
     const struct trace *trace = calls->trace;
-    name_id *first = first_works(calls, index);
-    uint32_t *leaders = mem_zalloc(trace->track_count + 1, sizeof *leaders); /* by track; 1 + its place */
+    SCOPED name_id *first = first_works(calls, index);
+    SCOPED uint32_t *leaders =
+        mem_zalloc(trace->track_count + 1, sizeof *leaders); /* by track; 1 + its place */
     for (size_t c = 0; c < calls->count; c++) {
         struct roofline_call *call = &calls->at[c];
         if (!call->recorded)
@@ -403,7 +403,6 @@ static void join_launches(struct roofline_calls *calls, uint32_t *index)
             *leader = (uint32_t)c + 1;
         }
     }
-    EACH(free, leaders, first);
 }
 
 /* Add the calls with known costs, in order of the file; INDEX, by event, gets their indices, counted from 1. */
@@ -494,7 +493,8 @@ static struct recorded_operations recorded_operations_open(const struct trace *t
     if (trace->args[ARG_FLOPS].count == 0 && trace->args[ARG_BYTES_ACCESSED].count == 0)
         return recorded;
     recorded.holds_others = mem_zalloc(gpu->count + 1, sizeof *recorded.holds_others);
-    uint32_t *last = mem_zalloc(trace->track_count + 1, sizeof *last); /* 1 + the work before, by track */
+    SCOPED uint32_t *last =
+        mem_zalloc(trace->track_count + 1, sizeof *last); /* 1 + the work before, by track */
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
         uint32_t *before = &last[trace->track[e]];
@@ -502,7 +502,6 @@ static struct recorded_operations recorded_operations_open(const struct trace *t
             recorded.holds_others[*before - 1] = true;
         *before = (uint32_t)i + 1;
     }
-    free(last);
     return recorded;
 }
 
@@ -615,7 +614,7 @@ static void add_operations(struct roofline_calls *calls, struct pricer *pricer,
 {
     const struct trace *trace = calls->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     uint8_t *words = arena_zalloc(&scratch, names_count(trace->names) + 1, sizeof *words);
     struct graph_operations graphs = graph_operations_open(calls, pricer, &scratch);
     ARENA_OWNS(&scratch, &graphs.call_index);
@@ -649,7 +648,6 @@ static void add_operations(struct roofline_calls *calls, struct pricer *pricer,
         calls->of_work[i] = place;
     }
     free(recorded.holds_others);
-    arena_release(&scratch);
 }
 
 /* Without devices: each call's own time on the host, without that of the modelled calls in it. */
@@ -671,7 +669,7 @@ static void nest_calls(struct roofline_calls *calls, const struct namer *namer, 
                        uint32_t *index)
 {
     const struct trace *trace = calls->trace;
-    bool *recomputes = mem_zalloc(tree->count + 1, sizeof *recomputes);
+    SCOPED bool *recomputes = mem_zalloc(tree->count + 1, sizeof *recomputes);
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
         node_id parent = tree->parent[n];
@@ -683,13 +681,12 @@ static void nest_calls(struct roofline_calls *calls, const struct namer *namer, 
         else if (parent != NODE_NONE)
             index[e] = index[tree->event[parent]];
     }
-    free(recomputes);
 }
 
 /* Mark calls of matrix operators that contain others with work: the operations are those of the inner ones. */
 static void find_covers(struct roofline_calls *calls, const struct calltree *tree, const uint32_t *index)
 {
-    bool *inside = mem_zalloc(tree->count + 1, sizeof *inside);
+    SCOPED bool *inside = mem_zalloc(tree->count + 1, sizeof *inside);
     for (node_id n = (node_id)tree->count; n-- > 0;) {
         uint32_t own = index[tree->event[n]];
         struct roofline_call *call = own ? &calls->at[own - 1] : NULL;
@@ -701,7 +698,6 @@ static void find_covers(struct roofline_calls *calls, const struct calltree *tre
         if (tree->parent[n] != NODE_NONE && inside[n])
             inside[tree->parent[n]] = true;
     }
-    free(inside);
 }
 
 /* ---- at the peak ---- */
@@ -767,15 +763,15 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
 {
     const struct trace *trace = calls->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     uint32_t *index = arena_zalloc(&scratch, trace->event_count + 1, sizeof *index);
     struct namer namer = namer_open(trace, &scratch);
     struct taking taking = { trace, &namer };
     calls->on_device = gpu->count > 0;
     calls->of_work = mem_zalloc(gpu->count + 1, sizeof *calls->of_work);
-    struct pricer *pricer = pricer_open(trace, calls->arena);
+    SCOPED_OBJECT struct pricer *pricer = pricer_open(trace, calls->arena);
     price_calls(calls, pricer, &namer, index);
-    struct calltree *tree = calltree_open(trace, is_nested, &taking);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, is_nested, &taking);
     calltree_nest(tree);
     nest_calls(calls, &namer, tree, index);
     if (calls->on_device)
@@ -788,9 +784,6 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
     if (links && selection->names)
         calls->wanted_captured =
             selection_match_names(links->bodies->texts, selection->filter, selection->exclude, NULL);
-    arena_free(pricer);
-    arena_free(tree);
-    arena_release(&scratch);
 }
 
 void roofline_calls_forget(struct roofline_calls *calls)

@@ -24,10 +24,9 @@ static bool match_name(const struct regex *regex, const char *name, size_t len, 
         return false;
     if (*matched || strncmp(name, "_Z", 2) != 0)
         return true;
-    struct buffer readable = { 0 };
+    SCOPED struct buffer readable = { 0 };
     bool good =
         !demangle_name(&readable, name) || regex_match(regex, readable.at, readable.count, matched, err);
-    buffer_release(&readable);
     return good;
 }
 
@@ -83,7 +82,7 @@ static bool none_such(const char *what, const struct ranges *wanted, struct numb
                       struct tpa_error *err)
 {
     enum { MOST = 20 };
-    struct buffer requested = { 0 }, known = { 0 };
+    SCOPED struct buffer requested = { 0 }, known = { 0 };
     quantity_append_ranges(&requested, wanted);
     if (numbers->count > 0)
         SORT_NUMBERS(numbers->at, numbers->count);
@@ -101,7 +100,6 @@ static bool none_such(const char *what, const struct ranges *wanted, struct numb
         tpa_hint(err, "the trace has %s %s", what, known.at);
     else
         tpa_hint(err, "the trace has no %s at all", what);
-    EACH(buffer_release, &requested, &known);
     VEC_FREE(numbers);
     return tpa_cannot(err, "no_such_selection");
 }

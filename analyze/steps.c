@@ -28,7 +28,7 @@ const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS | WANT(STEP) }
 /* The annotations whose names match; NULL and ERR if NAME is not a valid expression. */
 static struct step_list *ranges_called(const struct trace *trace, const char *name, struct tpa_error *err)
 {
-    bool *wanted = selection_match_names(trace->names, name, NULL, err);
+    SCOPED bool *wanted = selection_match_names(trace->names, name, NULL, err);
     if (!wanted)
         return NULL;
     struct step_list *ranges = step_list_new();
@@ -38,7 +38,6 @@ static struct step_list *ranges_called(const struct trace *trace, const char *na
              trace->kind[e] == EVENT_OTHER))
             *VEC_PUSH(ranges) = (struct step){ trace->tracks[trace->track[e]].file, 0,
                                                trace_start_ns(trace, e), trace_end_ns(trace, e), e };
-    free(wanted);
     return ranges;
 }
 
@@ -260,13 +259,12 @@ static struct host_parts *host_parts_open(const struct steps_query *query, uint3
     struct host_parts *host = arena_open(sizeof *host);
     ARENA_OWNS_EACH(arena_of(host), host->part, STEP_OTHER, at);
     ARENA_OWNS_EACH(arena_of(host), host->part, STEP_OTHER, before_ns);
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct intervals *sets = arena_vectors(&scratch, STEP_PARTS, sizeof *sets);
     find_host_parts(query, file, sets);
     for (size_t p = 0; p < STEP_OTHER; p++)
         intervals_merge(&sets[p]);
     intervals_each(sets, STEP_OTHER, add_host_span, host);
-    arena_release(&scratch);
     return host;
 }
 
@@ -421,14 +419,13 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
         if (device_steps_of_file(query->steps, file, &first) == first)
             continue;
         struct lane whole = { .file = file };
-        struct arena scratch = { 0 };
+        SCOPED_ARENA struct arena scratch = { 0 };
         struct intervals *sets = arena_vectors(&scratch, STEP_PARTS, sizeof *sets);
         if (!query->only_durations) {
             find_work(query, &whole, sets);
             find_host_parts(query, file, sets);
         }
         steps_add_rows(query, &whole, sets, NULL, rows);
-        arena_release(&scratch);
     }
 }
 
@@ -436,11 +433,10 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
 static void add_lane(const struct steps_query *query, const struct lane *lane, const struct host_parts *host,
                      step_rows *rows)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct intervals *sets = arena_vectors(&scratch, STEP_PARTS, sizeof *sets);
     if (find_work(query, lane, sets))
         steps_add_rows(query, lane, sets, host, rows);
-    arena_release(&scratch);
 }
 
 /* The same for each device or stream of FILE. Returns how many did not fit. */
@@ -448,7 +444,7 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
 {
     int64_t left_out = 0;
     const struct gpu_events *gpu = query->gpu;
-    struct host_parts *host = host_parts_open(query, file);
+    SCOPED_OBJECT struct host_parts *host = host_parts_open(query, file);
     size_t count = query->streams ? query->streams->count : gpu->device_count;
     for (size_t i = 0; i < count; i++) {
         const struct gpu_stream *stream = query->streams ? &query->streams->at[i] : NULL;
@@ -461,7 +457,6 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
         else
             add_lane(query, &lane, host, rows);
     }
-    arena_free(host);
     return left_out;
 }
 
@@ -597,11 +592,11 @@ static void steps_find_rows(struct steps *steps, struct steps_query *query)
 {
     step_rows rows = { 0 };
     if (steps->by & (BY(DEVICE) | BY(STREAM))) {
-        struct gpu_streams *streams = steps->by & BY(STREAM) ? gpu_streams_open(query->gpu) : NULL;
+        SCOPED_OBJECT struct gpu_streams *streams =
+            steps->by & BY(STREAM) ? gpu_streams_open(query->gpu) : NULL;
         query->streams = streams;
         for (uint32_t file = 0; file < query->trace->file_count; file++)
             steps->left_out += add_lanes(query, file, &rows);
-        arena_free(streams);
         steps->no_devices = query->gpu->count == 0;
     } else {
         for (size_t i = 0; i < steps->each.count; i++)
@@ -618,16 +613,15 @@ static struct steps *steps_own_analyze(const struct trace *trace, const struct s
 {
     struct steps *steps = arena_open(sizeof *steps);
     ARENA_OWNS(arena_of(steps), &steps->at, &steps->each, &steps->summaries);
-    uint8_t *parts_by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *parts_by_name);
-    struct step_list *ranges = find_ranges(trace, options, steps, parts_by_name, err);
+    SCOPED uint8_t *parts_by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *parts_by_name);
+    SCOPED_OBJECT struct step_list *ranges = find_ranges(trace, options, steps, parts_by_name, err);
     if (!ranges) {
-        free(parts_by_name);
         arena_free(steps);
         return NULL;
     }
     const struct gpu_events *gpu = gpu_events_of(trace);
     bool marked = !options->name && step_list_of(trace)->count > 0;
-    struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
+    SCOPED_OBJECT struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
     const struct device_steps *as_they_ran = marked ? device_steps_of(trace) : other;
     struct steps_query query = {
         trace, selection, gpu, NULL, as_they_ran, parts_by_name, options->only_durations
@@ -643,9 +637,6 @@ static struct steps *steps_own_analyze(const struct trace *trace, const struct s
     else
         summarize(steps, TABLE_INT_MISSING, steps->each.at, steps->each.count);
     steps_find_rows(steps, &query);
-    free(parts_by_name);
-    arena_free(other);
-    arena_free(ranges);
     return steps;
 }
 
@@ -848,12 +839,10 @@ static bool run_phases(const struct analysis_query *query, const char *step_name
     if (query->by & (BY(DEVICE) | BY(STREAM) | STEPS_BY_NAME))
         return tpa_fail(err, TPA_NOWHERE,
                         "phases are of whole steps: --by phase has rows for ranks and steps alone");
-    const struct account *account = account_open(query->trace, query->selection);
-    struct step_phases *phases = step_phases_open(query->trace, account);
+    SCOPED_OBJECT const struct account *account = account_open(query->trace, query->selection);
+    SCOPED_OBJECT struct step_phases *phases = step_phases_open(query->trace, account);
     account_notice(account, result);
     step_phases_add_tables(phases, result);
-    arena_free(phases);
-    arena_free(account);
     return true;
 }
 
@@ -863,18 +852,17 @@ static bool run_steps(const struct analysis_query *query, struct result *result,
     if (query->by & STEPS_BY_PHASE)
         return run_phases(query, own.name, result, err);
     own.by = query->by;
-    const struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
+    SCOPED_OBJECT const struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
     if (!steps)
         return false;
-    const struct account *account = own.name ? NULL : account_open(query->trace, query->selection);
+    SCOPED_OBJECT const struct account *account =
+        own.name ? NULL : account_open(query->trace, query->selection);
     bool has_account = account && account->has_steps;
     if (has_account)
         account_notice(account, result);
     steps_add_result(steps, result);
     if (has_account)
         account_add_table(account, result);
-    arena_free(account);
-    arena_free(steps);
     return true;
 }
 

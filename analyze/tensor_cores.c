@@ -42,8 +42,8 @@ static enum peak_rate rates_of(const struct gpu_device *device, double *now, dou
 static void tensor_core_work_find(struct tensor_cores *found, const struct trace *trace,
                                   const struct gpu_events *gpu)
 {
-    uint8_t *says = mem_zalloc(names_count(trace->names) + 1, 1);
-    int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
+    SCOPED uint8_t *says = mem_zalloc(names_count(trace->names) + 1, 1);
+    SCOPED int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
     FOR_EACH_OF(device, gpu->devices, gpu->device_count) {
         double now, then;
         enum peak_rate rate = rates_of(device, &now, &then);
@@ -72,8 +72,6 @@ static void tensor_core_work_find(struct tensor_cores *found, const struct trace
                 found->longest = trace->name[e];
         }
     }
-    free(says);
-    free(sums);
 }
 
 /* The least that work I takes of its time, by RATIO of the peaks. */

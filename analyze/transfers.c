@@ -217,7 +217,7 @@ static void transfers_add_copies(struct transfers_query *query)
     const struct trace *trace = query->trace;
     const struct gpu_events *gpu = query->gpu;
     struct transfers *transfers = query->transfers;
-    VEC_OF(struct part) parts = { 0 };
+    SCOPED VEC_OF(struct part) parts = { 0 };
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->work[i] == GPU_MEMCPY && selection_holds(query->selection, gpu->event[i]))
             *VEC_PUSH(&parts) = part_of(query, gpu->event[i]);
@@ -231,15 +231,13 @@ static void transfers_add_copies(struct transfers_query *query)
         *VEC_PUSH(&parts) = part;
     }
     SORT(&parts, by_device);
-    struct intervals *kernels = find_kernels_beside(gpu, parts.at, parts.count);
+    SCOPED struct intervals *kernels = find_kernels_beside(gpu, parts.at, parts.count);
     FOR_GROUPS(&parts, by_kind, first, end) {
         *VEC_PUSH(&transfers->rows) = transfers_make_row(query, &parts.at[first], end - first, kernels);
     }
     SORT(&transfers->rows, by_time);
     for (size_t d = 0; d < gpu->device_count; d++)
         intervals_release(&kernels[d]);
-    free(kernels);
-    VEC_FREE(&parts);
 }
 
 /* ---- stalls ---- */
@@ -375,13 +373,13 @@ static void add_queued(void *queued, const struct gap *gap)
 /* When each device was idle although work was queued, for reasons that tpa gaps calls stream wait and queued. */
 static void transfers_find_queued(struct transfers_query *query)
 {
-    struct gap_finder *finder = gap_finder_open(query->trace, NULL, LEAST_QUEUED_NS, GAP_LATENCY_BELOW_NS);
+    SCOPED_OBJECT struct gap_finder *finder =
+        gap_finder_open(query->trace, NULL, LEAST_QUEUED_NS, GAP_LATENCY_BELOW_NS);
     query->queued = mem_zalloc(query->gpu->device_count + 1, sizeof *query->queued);
     for (uint32_t d = 0; d < query->gpu->device_count; d++) {
         gap_finder_visit(finder, d, add_queued, &query->queued[d]);
         intervals_merge(&query->queued[d]);
     }
-    arena_free(finder);
 }
 
 /* How much of WAIT its device was idle although work was queued. */
@@ -450,7 +448,7 @@ static void add_stalls(struct transfers_query *query)
 {
     struct transfers *transfers = query->transfers;
     struct names *lines = names_open();
-    VEC_OF(struct stall) stalls = { 0 };
+    SCOPED VEC_OF(struct stall) stalls = { 0 };
     for (size_t i = 0; i < query->waits->count; i++)
         if (selection_holds_place(query->selection, query->waits->at[i].call))
             *VEC_PUSH(&stalls) = stall_of(query, &query->waits->at[i], lines);
@@ -471,22 +469,19 @@ static void add_stalls(struct transfers_query *query)
         *VEC_PUSH(&transfers->stalls) = row;
     }
     SORT(&transfers->stalls, by_blocked);
-    VEC_FREE(&stalls);
     names_free(lines);
 }
 
 /* The callers of calls that waited and, for rows by operator, of calls that copied. NULL if there are none. */
 static struct callers *open_callers(const struct transfers_query *query)
 {
-    VEC_OF(event_id) calls = { 0 };
+    SCOPED VEC_OF(event_id) calls = { 0 };
     for (size_t i = 0; i < query->waits->count; i++)
         *VEC_PUSH(&calls) = query->waits->at[i].call;
     for (size_t i = 0; query->by & BY(OP) && i < query->gpu->count; i++)
         if (query->gpu->work[i] == GPU_MEMCPY && query->gpu->call[i] != EVENT_NONE)
             *VEC_PUSH(&calls) = query->gpu->call[i];
-    struct callers *callers = calls.count ? callers_open(query->trace, calls.at, calls.count) : NULL;
-    VEC_FREE(&calls);
-    return callers;
+    return calls.count ? callers_open(query->trace, calls.at, calls.count) : NULL;
 }
 
 static struct transfers *transfers_own_analyze(const struct trace *trace, const struct selection *selection,
@@ -587,11 +582,11 @@ static void add_advice(const struct transfers *transfers, struct result *result)
 static bool run_transfers(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     (void)err;
-    const struct transfers *transfers = transfers_analyze(query->trace, query->selection, query->by);
+    SCOPED_OBJECT const struct transfers *transfers =
+        transfers_analyze(query->trace, query->selection, query->by);
     result_add_table(result, transfers_table(transfers));
     result_add_table(result, stalls_table(transfers, query->by));
     add_advice(transfers, result);
-    arena_free(transfers);
     return true;
 }
 

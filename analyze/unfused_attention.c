@@ -246,14 +246,13 @@ static void search_streams(struct attention_search *search)
     FOR_EACH(stream, streams) {
         const struct trace_device *device = gpu->devices[stream->device].properties;
         device_peaks_find(device ? device->name : NULL, &search->peaks);
-        struct operations all = { 0 };
+        SCOPED struct operations all = { 0 };
         for (size_t i = stream->first; i < stream->first + stream->count; i++) {
             uint32_t work = streams->position[i];
             *VEC_PUSH(&all) = (struct operation){ gpu->event[work], gpu->op[work], work };
         }
         for (size_t i = 0; i < all.count; i++)
             look_at_softmax(search, &all, i);
-        VEC_FREE(&all);
     }
 }
 
@@ -267,16 +266,16 @@ static bool is_attention_operator(const void *context, event_id e)
 static void search_threads(struct attention_search *search)
 {
     enum { FARTHEST = 40 };
-    struct calltree *tree = calltree_open(search->trace, is_attention_operator, search->trace);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(search->trace, is_attention_operator, search->trace);
     calltree_nest(tree);
-    bool *calls_one = mem_zalloc(tree->count + 1, sizeof *calls_one),
-         *is_part = mem_zalloc(tree->count + 1, sizeof *is_part);
+    SCOPED bool *calls_one = mem_zalloc(tree->count + 1, sizeof *calls_one),
+                *is_part = mem_zalloc(tree->count + 1, sizeof *is_part);
     for (node_id n = (node_id)tree->count; n-- > 0;)
         if (tree->parent[n] != NODE_NONE)
             calls_one[tree->parent[n]] |= calls_one[n] || role_of(search, tree->event[n]) != ROLE_OTHER;
     search->farthest = FARTHEST;
     for (size_t t = 0; t < tree->thread_count; t++) {
-        struct operations all = { 0 };
+        SCOPED struct operations all = { 0 };
         for (node_id n = tree->threads[t].first; n < tree->threads[t].first + tree->threads[t].count; n++) {
             node_id parent = tree->parent[n];
             bool is_operation = role_of(search, tree->event[n]) != ROLE_OTHER || !calls_one[n];
@@ -287,10 +286,7 @@ static void search_threads(struct attention_search *search)
         }
         for (size_t i = 0; i < all.count; i++)
             look_at_softmax(search, &all, i);
-        VEC_FREE(&all);
     }
-    EACH(free, is_part, calls_one);
-    arena_free(tree);
 }
 
 struct unfused_attention unfused_attention_find(const struct trace *trace)

@@ -149,7 +149,7 @@ static void views_add_work(struct flame *flame, const struct calltree *tree, con
 {
     const struct trace *trace = tree->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    node_id *node_of = calltree_nodes(tree);
+    SCOPED node_id *node_of = calltree_nodes(tree);
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i], call = gpu->call[i] != EVENT_NONE ? gpu->call[i] : gpu->op[i];
         if (call == EVENT_NONE || trace->tracks[trace->track[e]].file != window->file ||
@@ -160,25 +160,21 @@ static void views_add_work(struct flame *flame, const struct calltree *tree, con
         flame->frames.at[frame].count++;
         flame->frames.at[frame].device_ns += trace_dur_ns(trace, e);
     }
-    free(node_of);
 }
 
 static void add_view(struct views *views, const struct trace *trace, const char *key, const char *title,
                      const struct window *window)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct flame *flame = flame_open(key, title);
     struct taking taking = { trace, window };
     struct interval stretch = { window->start_ns, window->end_ns };
-    struct calltree *tree = calltree_open_within(
+    SCOPED_OBJECT struct calltree *tree = calltree_open_within(
         trace, &(struct intervals){ .at = &stretch, .count = 1, .capacity = 1 }, takes, &taking);
     calltree_nest(tree);
-    frame_id *frame_of = add_calls(flame, tree, window, &text);
+    SCOPED frame_id *frame_of = add_calls(flame, tree, window, &text);
     views_add_work(flame, tree, frame_of, window, &text);
     flame_finish(flame, VIEW_LEAST_SHARE);
-    free(frame_of);
-    arena_free(tree);
-    buffer_release(&text);
     *VEC_PUSH(views) = flame;
 }
 
@@ -197,7 +193,7 @@ static void add_step(struct views *views, const struct trace *trace, const char 
 struct views *views_open(const struct trace *trace, const struct selection *selection)
 {
     struct views *views = mem_zalloc(1, sizeof *views);
-    struct device_steps steps = find_complete(trace, selection);
+    SCOPED struct device_steps steps = find_complete(trace, selection);
     struct window window;
     if (steps.count) {
         add_step(views, trace, "slowest", "slowest", &steps.at[steps.count - 1]);
@@ -206,7 +202,6 @@ struct views *views_open(const struct trace *trace, const struct selection *sele
     } else if (find_whole(trace, selection, &window)) {
         add_view(views, trace, "whole", "the whole recording", &window);
     }
-    VEC_FREE(&steps);
     return views;
 }
 

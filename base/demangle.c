@@ -63,11 +63,10 @@ static bool add_by_library(struct buffer *out, const char *name)
 {
     if (!is_bounded(name, strlen(name)))
         return false;
-    char *text = __cxa_demangle(name, NULL, NULL, NULL);
+    SCOPED char *text = __cxa_demangle(name, NULL, NULL, NULL);
     if (!text)
         return false;
     buffer_puts(out, text);
-    free(text);
     return true;
 }
 
@@ -137,11 +136,9 @@ bool demangle_name(struct buffer *out, const char *name)
         return false;
     if (len < 3 || strcmp(name + len - 3, ".kd") != 0)
         return add_by_pieces(out, name);
-    struct buffer copy = { 0 };
+    SCOPED struct buffer copy = { 0 };
     buffer_add(&copy, name, len - 3);
-    bool ok = add_by_pieces(out, copy.at);
-    buffer_release(&copy);
-    return ok;
+    return add_by_pieces(out, copy.at);
 }
 
 bool demangle_as_torch(struct buffer *out, const char *name)

@@ -6,11 +6,10 @@
 /* Texts of an error may quote the input, whose control characters must not reach a terminal. */
 static void print_safely(const char *text, FILE *out)
 {
-    struct buffer visible = { 0 };
+    SCOPED struct buffer visible = { 0 };
     escape_terminal(&visible, text, strlen(text));
     if (visible.count)
         fwrite(visible.at, 1, visible.count, out);
-    buffer_release(&visible);
 }
 
 void tpa_error_print(const struct tpa_error *err, const char *program, FILE *out)

@@ -238,10 +238,9 @@ static void markdown_special(struct buffer *out, const char *s, size_t at, size_
 static void escape_markup(struct buffer *out, const char *s, size_t len, const char *special,
                           void (*add_special)(struct buffer *out, const char *s, size_t at, size_t len))
 {
-    struct buffer visible = { 0 };
+    SCOPED struct buffer visible = { 0 };
     escape_visible(&visible, s, len, "", NULL);
     escape_visible(out, visible.at, visible.count, special, add_special);
-    buffer_release(&visible);
 }
 
 void escape_markdown(struct buffer *out, const char *s, size_t len)

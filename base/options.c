@@ -290,7 +290,7 @@ static bool unknown_choice(const struct opt *row, const char *text, struct tpa_e
     struct opt_choice choice = { 0 };
     for (size_t i = 0; opt_choice_get(row, i, &choice); i++)
         suggest_consider(&near, choice.name);
-    struct buffer words = { 0 };
+    SCOPED struct buffer words = { 0 };
     list_choices(row, &words);
     if (refusal)
         tpa_fail(err, TPA_NOWHERE, "--%s does not take '%.*s': %s", row->name, (int)len, text, refusal);
@@ -302,7 +302,6 @@ static bool unknown_choice(const struct opt *row, const char *text, struct tpa_e
     if (words.count > 0)
         tpa_hint(err, "--%s takes %s%s", row->name, words.at,
                  several ? ", and several of them separated by commas" : "");
-    buffer_release(&words);
     return false;
 }
 
@@ -534,7 +533,7 @@ enum { HELP_COLUMN = 26 }; /* column where the texts begin */
 
 static void option_help(const struct opt *row, const void *defaults, size_t width, struct buffer *out)
 {
-    struct buffer usage = { 0 }, text = { 0 }, value = { 0 };
+    SCOPED struct buffer usage = { 0 }, text = { 0 }, value = { 0 };
     if (row->letter)
         buffer_printf(&usage, "  -%c, ", row->letter);
     else
@@ -557,7 +556,6 @@ static void option_help(const struct opt *row, const void *defaults, size_t widt
     if (value.count > 0)
         buffer_printf(&text, " (default: %s)", value.at);
     text_wrap(out, text.at, HELP_COLUMN, HELP_COLUMN, width);
-    EACH(buffer_release, &usage, &text, &value);
 }
 
 void options_help(const struct opt *rows, const void *defaults, size_t width, struct buffer *out)

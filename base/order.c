@@ -57,7 +57,7 @@ void order_by(uint32_t *order, size_t count, const uint64_t *keys)
         runs_sort(order, count, sizeof *order, is_greater, keys);
         return;
     }
-    uint32_t *spare = mem_alloc(mem_times(count, sizeof *spare));
+    SCOPED uint32_t *spare = mem_alloc(mem_times(count, sizeof *spare));
     uint32_t *from = order, *to = spare;
     for (int shift = 0; shift < 64; shift += DIGIT_BITS) {
         if ((differ >> shift & (DIGITS - 1)) == 0)
@@ -69,7 +69,6 @@ void order_by(uint32_t *order, size_t count, const uint64_t *keys)
     }
     if (from != order)
         memcpy(order, from, count * sizeof *order);
-    free(spare);
 }
 
 void order_values(uint64_t *values, size_t count)

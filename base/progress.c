@@ -61,11 +61,10 @@ void progress_print(struct progress *progress, const char *what, int64_t done, i
     if (now - progress->begun_ns < SECOND_NS || now - progress->shown_ns < SECOND_NS / 6)
         return;
     progress->shown_ns = now;
-    struct buffer line = { 0 };
+    SCOPED struct buffer line = { 0 };
     progress_line(&line, what, done, total, now - progress->begun_ns);
     fprintf(progress->out, "\r%s\033[K", line.at);
     fflush(progress->out);
-    buffer_release(&line);
 }
 
 void progress_end(struct progress *progress)

@@ -97,7 +97,7 @@ static void merge_runs(uint32_t *order, size_t left, size_t count, uint32_t *spa
 static void order_by_comparing(uint32_t *order, size_t count, const char *items, size_t size,
                                const struct key *keys)
 {
-    uint32_t *spare = mem_alloc(mem_times(count, sizeof *spare));
+    SCOPED uint32_t *spare = mem_alloc(mem_times(count, sizeof *spare));
     for (size_t run = 1; run < count; run *= 2)
         for (size_t first = 0; first + run < count; first += 2 * run) {
             size_t left = count - first < 2 * run ? count - first : 2 * run;
@@ -106,20 +106,18 @@ static void order_by_comparing(uint32_t *order, size_t count, const char *items,
                 0)
                 merge_runs(order + first, run, left, spare, items, size, keys);
         }
-    free(spare);
 }
 
 static void order_by_digits(uint32_t *order, size_t count, const char *items, size_t size,
                             const struct key *keys, size_t key_count)
 {
-    uint64_t *bits = mem_alloc(mem_times(count, sizeof *bits));
+    SCOPED uint64_t *bits = mem_alloc(mem_times(count, sizeof *bits));
     for (size_t k = key_count; k-- > 0;) {
         uint64_t flip = keys[k].how & ROWS_DESCENDING ? UINT64_MAX : 0;
         for (size_t i = 0; i < count; i++)
             bits[i] = sorted_bits(items + i * size, &keys[k]) ^ flip;
         order_by(order, count, bits);
     }
-    free(bits);
 }
 
 static bool are_sorted(const char *items, size_t count, size_t size, const struct key *keys)
@@ -218,10 +216,9 @@ void rows_sort(void *items, size_t count, size_t size, const struct key *keys)
         sort_integers(items, count);
         return;
     }
-    uint32_t *order = order_open(count);
+    SCOPED uint32_t *order = order_open(count);
     rows_order(order, items, count, size, keys);
     rows_permute(items, count, size, order);
-    free(order);
 }
 
 /* The order of COUNT NUMBERS, whose place is used; new, free with free(). */

@@ -65,7 +65,7 @@ static void move_back(char *items, size_t size, size_t from, size_t to)
 void runs_sort(void *items, size_t count, size_t size, runs_after *after, const void *context)
 {
     struct sorting sorting = { size, after, context };
-    VEC_OF(size_t) runs = { 0 }; /* start of each run; COUNT at the end */
+    SCOPED VEC_OF(size_t) runs = { 0 }; /* start of each run; COUNT at the end */
     for (size_t i = 0, first = 0; i < count; i++) {
         size_t to = i > 0 ? place_of(&sorting, items, first, i) : SIZE_MAX;
         if (to == SIZE_MAX) {
@@ -76,7 +76,7 @@ void runs_sort(void *items, size_t count, size_t size, runs_after *after, const 
         }
     }
     *VEC_PUSH(&runs) = count;
-    char *spare = runs.count > 2 ? mem_alloc(count * size) : NULL;
+    SCOPED char *spare = runs.count > 2 ? mem_alloc(count * size) : NULL;
     char *from = items, *to = spare;
     while (runs.count > 2) {
         size_t kept = 0;
@@ -93,6 +93,4 @@ void runs_sort(void *items, size_t count, size_t size, runs_after *after, const 
     }
     if (from != (char *)items)
         memcpy(items, from, count * size);
-    free(spare);
-    VEC_FREE(&runs);
 }

@@ -17,11 +17,9 @@ static bool is_plain(const char *s, size_t len)
 /* Is S shown as it is? A terminal gets other bytes of controls, invalid UTF-8 and hidden characters. */
 static bool is_visible(const char *s, size_t len)
 {
-    struct buffer shown = { 0 };
+    SCOPED struct buffer shown = { 0 };
     escape_terminal(&shown, s, len);
-    bool same = shown.count == len && (len == 0 || memcmp(shown.at, s, len) == 0);
-    buffer_release(&shown);
-    return same;
+    return shown.count == len && (len == 0 || memcmp(shown.at, s, len) == 0);
 }
 
 static void append_single_quoted(struct buffer *out, const char *s, size_t len)

@@ -88,7 +88,7 @@ static void push_run(struct runs *runs, double value, size_t count)
 /* New; free with VEC_FREE(&runs). */
 static struct runs runs_of(const struct shift_sample *sample)
 {
-    double *sorted = mem_alloc(mem_times(sample->listed + 1, sizeof *sorted));
+    SCOPED double *sorted = mem_alloc(mem_times(sample->listed + 1, sizeof *sorted));
     for (size_t i = 0; i < sample->listed; i++)
         sorted[i] = sample->values[i];
     shift_sort(sorted, sample->listed);
@@ -99,7 +99,6 @@ static struct runs runs_of(const struct shift_sample *sample)
     push_run(&runs, 0, sample->count - sample->listed);
     for (; i < sample->listed; i++)
         push_run(&runs, sorted[i], 1);
-    free(sorted);
     return runs;
 }
 
@@ -195,10 +194,11 @@ static double exact_p(const struct ranks *ranks, double *least_p)
     bool even = ALL(i, n, doubled[i] % 2 == 0);
     unsigned half = even;
     size_t width = (sums.greatest >> half) + 1;
-    size_t *below = mem_zalloc(n + 1, sizeof *below); /* sum of the first so many */
+    SCOPED size_t *below = mem_zalloc(n + 1, sizeof *below); /* sum of the first so many */
     for (size_t i = 0; i < n; i++)
         below[i + 1] = below[i] + (doubled[i] >> half);
-    double *ways = mem_zalloc((m + 1) * width, sizeof *ways); /* by number of values chosen, and their sum */
+    SCOPED double *ways =
+        mem_zalloc((m + 1) * width, sizeof *ways); /* by number of values chosen, and their sum */
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
         size_t value = doubled[i] >> half;
@@ -219,7 +219,6 @@ static double exact_p(const struct ranks *ranks, double *least_p)
         upper += sum >= sums.found >> half ? whole[sum] : 0;
     }
     *least_p = fmin(1, 2 * fmin(whole[sums.least >> half], whole[sums.greatest >> half]) / all);
-    EACH(free, ways, below);
     double p = 2 * (lower < upper ? lower : upper) / all;
     return p < 1 ? p : 1;
 }
@@ -269,7 +268,7 @@ static int64_t find_interval_rank(size_t before_count, size_t after_count)
         return c < 0 ? -1 : (int64_t)c;
     }
     /* Without ties: the distribution of U, ways[k][u] over k of the first i values. */
-    double *ways = mem_zalloc((after_count + 1) * (pairs + 1), sizeof *ways);
+    SCOPED double *ways = mem_zalloc((after_count + 1) * (pairs + 1), sizeof *ways);
     ways[0] = 1;
     for (size_t i = 0; i < n; i++)
         for (size_t k = i + 1 < after_count ? i + 1 : after_count; k > 0; k--) {
@@ -287,7 +286,6 @@ static int64_t find_interval_rank(size_t before_count, size_t after_count)
             break;
         c = (int64_t)u;
     }
-    free(ways);
     return c;
 }
 
@@ -414,7 +412,7 @@ static const struct key by_p[] = { ASC(struct hypothesis, p), KEY_END };
 
 void shift_holm(double *p, size_t count)
 {
-    struct hypothesis *hypotheses = mem_alloc(mem_times(count, sizeof *hypotheses));
+    SCOPED struct hypothesis *hypotheses = mem_alloc(mem_times(count, sizeof *hypotheses));
     size_t tested = 0;
     for (size_t i = 0; i < count; i++)
         if (!isnan(p[i]))
@@ -430,5 +428,4 @@ void shift_holm(double *p, size_t count)
             largest = corrected; /* never below the corrected value of a smaller p */
         p[hypotheses[i].index] = largest;
     }
-    free(hypotheses);
 }

@@ -435,8 +435,8 @@ void table_sort(struct table *table, size_t column, bool reverse)
     if (count < 2)
         return;
 
-    struct sort_item *items = mem_alloc(mem_times(count, sizeof *items));
-    struct sort_item *merged = mem_alloc(mem_times(count, sizeof *merged));
+    SCOPED struct sort_item *items = mem_alloc(mem_times(count, sizeof *items));
+    SCOPED struct sort_item *merged = mem_alloc(mem_times(count, sizeof *merged));
     for (size_t row = 0; row < count; row++)
         items[row] = (struct sort_item){ cell_rank(table_cell(table, row, column), kind, descending), row };
 
@@ -456,17 +456,15 @@ void table_sort(struct table *table, size_t column, bool reverse)
         merged = swap;
     }
     move_rows(table, items);
-    EACH(free, items, merged);
 }
 
 void table_reverse(struct table *table)
 {
     size_t count = table->row_count;
-    struct sort_item *items = mem_alloc(mem_times(count + 1, sizeof *items));
+    SCOPED struct sort_item *items = mem_alloc(mem_times(count + 1, sizeof *items));
     for (size_t row = 0; row < count; row++)
         items[row] = (struct sort_item){ .row = count - 1 - row };
     move_rows(table, items);
-    free(items);
 }
 
 void table_truncate(struct table *table, size_t count)
@@ -492,8 +490,8 @@ void table_filter(struct table *table, const bool *keep)
 
 void table_select(struct table *table, const size_t *columns, size_t count)
 {
-    size_t *chosen = mem_alloc(mem_times(table->column_count + 1, sizeof *chosen));
-    bool *taken = mem_zalloc(table->column_count + 1, sizeof *taken);
+    SCOPED size_t *chosen = mem_alloc(mem_times(table->column_count + 1, sizeof *chosen));
+    SCOPED bool *taken = mem_zalloc(table->column_count + 1, sizeof *taken);
     size_t chosen_count = 0;
     for (size_t i = 0; i < count; i++) {
         assert(columns[i] < table->column_count);
@@ -525,13 +523,13 @@ void table_select(struct table *table, const size_t *columns, size_t count)
     table->columns = kept;
     table->column_count = chosen_count;
     table->sort_column = sort_column;
-    EACH(free, old_row, taken, chosen);
+    free(old_row);
 }
 
 void table_drop_hidden(struct table *table)
 {
     size_t *kept = mem_alloc(mem_times(table->column_count + 1, sizeof *kept)), count = 0;
-    unsigned *flags = mem_alloc(mem_times(table->column_count + 1, sizeof *flags));
+    SCOPED unsigned *flags = mem_alloc(mem_times(table->column_count + 1, sizeof *flags));
     for (size_t i = 0; i < table->column_count; i++) {
         if (table->columns[i].flags & TABLE_HIDDEN)
             continue;
@@ -541,5 +539,5 @@ void table_drop_hidden(struct table *table)
     table_select(table, kept, count);
     for (size_t i = 0; i < count; i++)
         table->columns[i].flags = flags[i];
-    EACH(free, kept, flags);
+    free(kept);
 }

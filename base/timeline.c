@@ -243,9 +243,9 @@ static uint64_t key_at(uint64_t *keys, size_t count, size_t place)
 static uint8_t *first_of_equals(const struct timeline *timeline, int64_t least_weight, size_t count,
                                 size_t room)
 {
-    struct timeline_span *equals = mem_alloc(mem_times(count + 1, sizeof *equals));
-    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
-    uint32_t *order = order_open(count);
+    SCOPED struct timeline_span *equals = mem_alloc(mem_times(count + 1, sizeof *equals));
+    SCOPED uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    SCOPED uint32_t *order = order_open(count);
     uint8_t *stays = mem_zalloc(count + 1, sizeof *stays);
     for (size_t i = 0, k = 0; i < timeline->spans.count; i++)
         if (timeline->spans.at[i].weight == least_weight)
@@ -253,7 +253,6 @@ static uint8_t *first_of_equals(const struct timeline *timeline, int64_t least_w
     order_equals(order, count, equals, keys);
     for (size_t i = 0; i < room; i++)
         stays[order[i]] = true;
-    EACH(free, equals, keys, order);
     return stays;
 }
 
@@ -274,11 +273,10 @@ int64_t timeline_cut(struct timeline *timeline, size_t most)
         heavier += spans[i].weight > least_weight;
         equals += spans[i].weight == least_weight;
     }
-    uint8_t *stays = first_of_equals(timeline, least_weight, equals, most - heavier);
+    SCOPED uint8_t *stays = first_of_equals(timeline, least_weight, equals, most - heavier);
     for (size_t i = 0; i < count; i++)
         if (spans[i].weight > least_weight || (spans[i].weight == least_weight && stays[equal++]))
             spans[kept++] = spans[i];
-    free(stays);
     timeline->spans.count = kept;
     return least_weight;
 }
@@ -287,7 +285,7 @@ void timeline_rank(struct timeline *timeline)
 {
     size_t count = timeline->spans.count;
     struct timeline_span *spans = timeline->spans.at;
-    uint32_t *order = order_open(count);
+    SCOPED uint32_t *order = order_open(count);
     uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
     order_equals(order, count, spans, keys);
     for (size_t i = 0; i < count; i++)
@@ -296,7 +294,6 @@ void timeline_rank(struct timeline *timeline)
     free(keys);
     for (size_t i = 0; i < count; i++)
         spans[order[i]].rank = (uint32_t)i;
-    free(order);
 }
 
 struct flame *flame_open(const char *key, const char *title)
@@ -340,7 +337,7 @@ void flame_finish(struct flame *flame, double share)
         host_ns += frame->host_ns;
         device_ns += frame->device_ns;
     }
-    frame_id *moved = mem_alloc(mem_times(flame->frames.count + 1, sizeof *moved));
+    SCOPED frame_id *moved = mem_alloc(mem_times(flame->frames.count + 1, sizeof *moved));
     frame_id kept = 0;
     for (size_t i = 0; i < flame->frames.count; i++) {
         struct flame_frame frame = flame->frames.at[i];
@@ -356,5 +353,4 @@ void flame_finish(struct flame *flame, double share)
         flame->frames.at[kept++] = frame;
     }
     flame->frames.count = kept;
-    free(moved);
 }

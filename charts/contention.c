@@ -57,7 +57,8 @@ static bool contention_draw(const struct chart_request *request, struct picture 
         [BESIDE_COPY] = "beside copies",
         [BESIDE_MEMSET] = "beside memsets",
     };
-    const struct contention *contention = contention_analyze(request->trace, request->selection);
+    SCOPED_OBJECT const struct contention *contention =
+        contention_analyze(request->trace, request->selection);
     size_t judged = 0, shown = 0, used[BESIDE_KINDS] = { 0 };
     for (size_t i = 0; i < contention->pairs.count; i++)
         judged += contention->pairs.at[i].judged;
@@ -96,7 +97,6 @@ static bool contention_draw(const struct chart_request *request, struct picture 
             &chart->arena, "%zu of %zu kernels; %zu could be judged; numbers: widths of the intervals", shown,
             contention->pairs.count, judged);
     }
-    arena_free(contention);
     return chart_is_drawn(picture, err, "no kernel that ran beside other work could be judged");
 }
 

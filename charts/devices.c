@@ -252,7 +252,7 @@ static void draw_devices(const struct chart_request *request, struct picture *pi
             continue;
         struct device_states states = { 0 };
         size_t count;
-        uint32_t *work = find_work(request, gpu, device, &count, &states.span);
+        SCOPED uint32_t *work = find_work(request, gpu, device, &count, &states.span);
         if (states.span.start_ns < states.span.end_ns) {
             states.edges = find_edges(request->trace, device->file, states.span, request->columns);
             find_states(gpu, work, count, kind, &states);
@@ -261,7 +261,7 @@ static void draw_devices(const struct chart_request *request, struct picture *pi
             if (shown && found <= CHART_MOST_PANELS)
                 devices_add_device(request, picture, kind, device, &states);
         }
-        EACH(free, work, states.part_ns);
+        free(states.part_ns);
         VEC_FREE(&states.edges);
     }
     chart_describe_panels(picture, CHART_MOST_PANELS, found, "devices");

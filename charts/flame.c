@@ -76,7 +76,7 @@ static const struct key widest_first[] = { ASC(struct box, parent), DESC(struct 
 static void place(struct flame_boxes *flame)
 {
     size_t count = flame->boxes.count;
-    struct box *order = mem_alloc(mem_times(count, sizeof *order));
+    SCOPED struct box *order = mem_alloc(mem_times(count, sizeof *order));
     memcpy(order, flame->boxes.at, count * sizeof *order);
     SORT_ARRAY(order, count, widest_first);
     for (size_t i = 0; i < count; i++) {
@@ -87,7 +87,6 @@ static void place(struct flame_boxes *flame)
         box->start_ns = parent->start_ns + parent->filled_ns;
         sum_add(&parent->filled_ns, box->time_ns);
     }
-    free(order);
 }
 
 /* ---- the chart ---- */
@@ -137,7 +136,7 @@ static enum part part_of(enum event_kind kind)
 static void add_boxes(struct chart *chart, const struct flame_boxes *flame)
 {
     struct table *tables[PARTS] = { NULL };
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     double whole = (double)flame->boxes.at[ROOT].time_ns;
     size_t narrow = 0, deep = 0;
     for (size_t i = 0; i < flame->boxes.count; i++) {
@@ -175,7 +174,6 @@ static void add_boxes(struct chart *chart, const struct flame_boxes *flame)
                                 narrow, deep)
                  : arena_printf(&chart->arena, "%zu box%s too narrow to be drawn", narrow,
                                 narrow == 1 ? " is" : "es are");
-    buffer_release(&name);
 }
 
 /* Of FLAME, whose boxes have their times; none when these are 0. */
@@ -264,7 +262,7 @@ static void add_operations(struct flame_boxes *flame, const struct trace_frames 
 {
     const struct trace *trace = frames->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    node_id *node = calltree_nodes(tree);
+    SCOPED node_id *node = calltree_nodes(tree);
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i], by = gpu->call[i];
         enum event_kind kind = (enum event_kind)trace->kind[e];
@@ -277,27 +275,22 @@ static void add_operations(struct flame_boxes *flame, const struct trace_frames 
         for (; id != ROOT; id = flame->boxes.at[id].parent)
             sum_add(&flame->boxes.at[id].time_ns, trace_dur_ns(trace, e));
     }
-    free(node);
 }
 
 static bool flame_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     struct trace_frames frames = { request->trace, request->selection, NAME_NONE };
-    name_id *frame = find_frames(&frames);
-    struct calltree *tree = calltree_open(request->trace, takes_call, &frames);
+    SCOPED name_id *frame = find_frames(&frames);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(request->trace, takes_call, &frames);
     calltree_nest(tree);
     for (int on_device = 0; on_device < 2; on_device++) {
-        struct flame_boxes *flame = flame_boxes_open(append_name, &frames);
-        box_id *box = add_calls(flame, request->trace, tree, frame, !on_device);
+        SCOPED_OBJECT struct flame_boxes *flame = flame_boxes_open(append_name, &frames);
+        SCOPED box_id *box = add_calls(flame, request->trace, tree, frame, !on_device);
         if (on_device)
             add_operations(flame, &frames, tree, box, frame);
         flame_add_chart(picture, flame, on_device ? "flame_devices" : "flame_host",
                         on_device ? "Time on devices, by what launched the work" : "Time on the host");
-        free(box);
-        arena_free(flame);
     }
-    arena_free(tree);
-    free(frame);
     return chart_is_drawn(picture, err, "no call took any time");
 }
 
@@ -330,7 +323,7 @@ static void add_stack(void *context, const struct profile_stack *stack)
 
 void chart_flame_profile(struct picture *picture, const struct profile *profile)
 {
-    struct flame_boxes *flame = flame_boxes_open(append_function, profile);
+    SCOPED_OBJECT struct flame_boxes *flame = flame_boxes_open(append_function, profile);
     struct profile_stack_sums sums = profile_stacks(profile, LEAST_SHARE / 4, add_stack, flame);
     size_t before = picture->charts.count;
     flame_add_chart(picture, flame, "flame", "Time by caller");
@@ -350,5 +343,4 @@ void chart_flame_profile(struct picture *picture, const struct profile *profile)
             quantity_percent((double)sums.time_ns[STACK_UNPLACED] / whole), chart->note ? "; " : "",
             chart->note ? chart->note : "");
     }
-    arena_free(flame);
 }

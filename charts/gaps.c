@@ -15,11 +15,10 @@ static const struct table_column length_column =
 /* "< 1.000us", "2.000us": the shortest gap of RANGE, kept in ARENA. */
 static struct text range_text(size_t range, struct arena *arena)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_puts(&text, range ? "" : "< ");
     quantity_append_time(&text, gaps_length_from_ns(range ? range : 1));
     struct text kept = { arena_strndup(arena, text.at, text.count), text.count };
-    buffer_release(&text);
     return kept;
 }
 
@@ -84,9 +83,9 @@ static bool gaps_draw(const struct chart_request *request, struct picture *pictu
 {
     struct gaps_options options = gaps_defaults;
     options.only_causes = true;
-    const struct gaps *gaps = gaps_analyze(request->trace, request->selection, BY(DEVICE), &options);
+    SCOPED_OBJECT const struct gaps *gaps =
+        gaps_analyze(request->trace, request->selection, BY(DEVICE), &options);
     chart_gaps(picture, gaps);
-    arena_free(gaps);
     return chart_is_drawn(picture, err, "no device was idle between two operations");
 }
 

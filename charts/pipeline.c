@@ -7,17 +7,15 @@ static const struct trace_wants job_wants = { .args = OPERATIONS_WANTS };
 
 static bool pipeline_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    struct job *job = job_of_trace(request->trace, &request->steps);
+    SCOPED_OBJECT struct job *job = job_of_trace(request->trace, &request->steps);
     job_add_schedule_chart(job, &request->ranks, picture);
-    arena_free(job);
     return chart_is_drawn(picture, err, "no microbatches are known in these steps and ranks");
 }
 
 static bool heat_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    struct job *job = job_of_trace(request->trace, &request->steps);
+    SCOPED_OBJECT struct job *job = job_of_trace(request->trace, &request->steps);
     job_add_heat_chart(job, picture);
-    arena_free(job);
     return chart_is_drawn(picture, err, "no microbatches are known in these steps");
 }
 

@@ -102,9 +102,8 @@ void chart_queues(struct picture *picture, const struct chart_request *request,
 
 static bool queue_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    struct launches *launches = launches_analyze(request->trace, request->selection, 0);
+    SCOPED_OBJECT struct launches *launches = launches_analyze(request->trace, request->selection, 0);
     chart_queues(picture, request, launches);
-    arena_free(launches);
     return chart_is_drawn(picture, err, "no call that launched work is in the file");
 }
 

@@ -125,9 +125,9 @@ static bool ranks_draw(const struct chart_request *request, struct picture *pict
 {
     const struct gpu *gpu = gpu_analyze(request->trace, request->selection, BY(RANK) | BY(DEVICE));
     struct comm_options options = { .by = COMM_BY_DEFAULT };
-    struct comm *comm = comm_analyze(request->trace, request->selection, &options, err);
+    SCOPED_OBJECT struct comm *comm = comm_analyze(request->trace, request->selection, &options, err);
     if (comm && gpu->count > 0) {
-        struct rank_row *rows = make_rows(gpu, &picture->arena);
+        SCOPED struct rank_row *rows = make_rows(gpu, &picture->arena);
         bool matched = add_communication(rows, gpu->count, comm);
         ranks_add_chart(picture, "ranks", "What the devices of each rank did", rows, gpu->count,
                         COLUMN_COMPUTATION, COLUMN_IDLE);
@@ -136,12 +136,10 @@ static bool ranks_draw(const struct chart_request *request, struct picture *pict
                             "Collectives of each rank: transfer, and waiting for others", rows, gpu->count,
                             COLUMN_TRANSFER, COLUMN_WAITED);
         ranks_share_axis(picture);
-        free(rows);
     }
     arena_free(gpu);
     if (!comm)
         return false;
-    arena_free(comm);
     return chart_is_drawn(picture, err, "nothing that was launched in the selected time ran on a device");
 }
 

@@ -68,13 +68,12 @@ enum { MOST_NAMES = 7 }; /* of operators, that have a colour of their own: no mo
 /* "aten::mm [64,64][64,64]: 12.3 % of the device time that is modelled". */
 static void roofline_describe(struct table *table, size_t at, const struct roofline_row *row, double whole_ns)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_add(&text, row->name.at, row->name.len);
     if (row->shapes.at)
         buffer_printf(&text, " %s", row->shapes.at);
     buffer_printf(&text, ", %.1f %% of the time of all dots", 100 * (double)row->time_ns / whole_ns);
     table_set_text(table, at, COLUMN_LABEL, text.at, text.count);
-    buffer_release(&text);
 }
 
 /* A series of dots for each operator, those with the most time first; the others share one. */
@@ -197,7 +196,7 @@ static void roofline_describe_shares(struct chart *chart, const struct roofline 
     for (size_t i = 0; i < roofline->rows.count; i++)
         if (has_place(&roofline->rows.at[i]))
             shown_ns += roofline->rows.at[i].time_ns;
-    struct buffer note = { 0 };
+    SCOPED struct buffer note = { 0 };
     if (time_ns > 0)
         buffer_printf(&note, "the dots are %.1f %% of the device time; ",
                       quantity_percent((double)shown_ns / (double)time_ns));
@@ -208,12 +207,11 @@ static void roofline_describe_shares(struct chart *chart, const struct roofline 
     if (chart->note)
         buffer_printf(&note, "; %s", chart->note);
     chart->note = arena_strndup(&chart->arena, note.at, note.count);
-    buffer_release(&note);
 }
 
 static bool roofline_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    const struct roofline *roofline =
+    SCOPED_OBJECT const struct roofline *roofline =
         roofline_analyze(request->trace, request->selection, ROOFLINE_BY_DEFAULT, NULL);
     bool any = false;
     for (size_t i = 0; i < roofline->rows.count && !any; i++)
@@ -229,7 +227,6 @@ static bool roofline_draw(const struct chart_request *request, struct picture *p
         add_roofs(chart, request, roofline, &extent);
         roofline_describe_shares(chart, roofline, &extent);
     }
-    arena_free(roofline);
     return chart_is_drawn(
         picture, err,
         "no operator has known operations, bytes and time; shapes are needed (record_shapes=True)");

@@ -109,13 +109,12 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
 static bool sequences_draw(const struct chart_request *request, struct picture *picture,
                            struct tpa_error *err)
 {
-    struct sequences *sequences =
+    SCOPED_OBJECT struct sequences *sequences =
         sequences_analyze(request->trace, request->selection, BY(DEVICE), &sequence_defaults, err);
     if (!sequences)
         return false;
     add_chains(picture, sequences, request->bars);
     add_runs(picture, sequences, request->bars);
-    arena_free(sequences);
     return chart_is_drawn(picture, err, "no operations repeat, and no short ones follow each other");
 }
 

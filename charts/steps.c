@@ -147,13 +147,12 @@ static void add_histogram(struct picture *picture, const struct step_row *rows, 
     struct chart *chart = picture_add_chart(picture, "step_times", "How long steps take");
     chart->note = arena_printf(&chart->arena, "%zu steps", count);
     if (longer) {
-        struct buffer most_text = { 0 };
+        SCOPED struct buffer most_text = { 0 };
         quantity_append_rounded_time(&most_text, (double)most);
         chart->note = arena_printf(
             &chart->arena, "%s; %zu of them %s longer than the axis, up to %.*s, and %s counted at its end",
             chart->note, longer, longer == 1 ? "takes" : "take", (int)most_text.count, most_text.at,
             longer == 1 ? "is" : "are");
-        buffer_release(&most_text);
     }
     chart->x = (struct chart_axis){ .title = "Time of a step", .kind = TABLE_NS };
     chart->y = (struct chart_axis){ .title = "Steps", .kind = TABLE_COUNT };
@@ -190,12 +189,11 @@ void chart_steps(struct picture *picture, const struct steps *steps)
 
 static bool steps_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    const struct steps *steps =
+    SCOPED_OBJECT const struct steps *steps =
         steps_analyze(request->trace, request->selection, &(struct steps_options){ 0 }, err);
     if (!steps)
         return false;
     chart_steps(picture, steps);
-    arena_free(steps);
     return chart_is_drawn(picture, err, "no step took any time");
 }
 

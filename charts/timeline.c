@@ -296,7 +296,7 @@ static void name_spans(struct timeline_making *making)
 {
     const struct trace *trace = making->trace;
     struct timeline *timeline = making->timeline;
-    name_id *shown = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *shown));
+    SCOPED name_id *shown = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *shown));
     memset(shown, 0xff, (names_count(trace->names) + 1) * sizeof *shown);
     struct arg_scan scans[DETAIL_ARGS];
     scan_details(trace, scans);
@@ -314,7 +314,6 @@ static void name_spans(struct timeline_making *making)
         span->name = shown[name];
         describe(making, scans, span, span->operation);
     }
-    free(shown);
 }
 
 /* ---- threads ---- */
@@ -343,7 +342,7 @@ static void collect_thread(struct timeline_making *making, const struct calltree
                            const struct calltree_thread *thread, uint32_t lane)
 {
     const struct trace *trace = making->trace;
-    struct call_stack stack = { 0 };
+    SCOPED struct call_stack stack = { 0 };
     uint16_t inner[MOST_DEPTH + 1] = { 0 }; /* by depth: how many of the calls around it are folded */
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
         event_id e = tree->event[n];
@@ -373,7 +372,6 @@ static void collect_thread(struct timeline_making *making, const struct calltree
                                                  .dur_ns = dur_ns,
                                                  .weight = weight });
     }
-    VEC_FREE(&stack);
 }
 
 struct busy_thread {
@@ -391,9 +389,9 @@ static void add_threads(struct timeline_making *making)
 {
     enum { OPEN = 6 };
     const struct trace *trace = making->trace;
-    struct calltree *tree = calltree_open(trace, timeline_takes, making);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, timeline_takes, making);
     calltree_forget_parents(tree);
-    struct busy_thread *busy = mem_alloc(mem_times(tree->thread_count + 1, sizeof *busy));
+    SCOPED struct busy_thread *busy = mem_alloc(mem_times(tree->thread_count + 1, sizeof *busy));
     for (size_t t = 0; t < tree->thread_count; t++)
         busy[t] = (struct busy_thread){ &tree->threads[t], trace->tracks[tree->threads[t].track].file };
     SORT_ARRAY(busy, tree->thread_count, by_count);
@@ -407,8 +405,6 @@ static void add_threads(struct timeline_making *making)
             tree->thread_count > OPEN && (!first || trace->file_count > OPEN);
         collect_thread(making, tree, busy[t].thread, lane);
     }
-    free(busy);
-    arena_free(tree);
 }
 
 /* What each call, and its operator, had the devices do: the longest. */

@@ -267,9 +267,9 @@ static void add_thread_strips(struct timeline_making *making)
 {
     enum { MOST_STRIPS = 8 };
     const struct trace *trace = making->trace;
-    struct calltree *tree = calltree_open(trace, timeline_devices_takes, making);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, timeline_devices_takes, making);
     calltree_nest(tree);
-    int64_t *inner_ns = mem_zalloc(tree->count + 1, sizeof *inner_ns);
+    SCOPED int64_t *inner_ns = mem_zalloc(tree->count + 1, sizeof *inner_ns);
     for (size_t n = 0; n < tree->count; n++)
         if (tree->parent[n] != NODE_NONE)
             inner_ns[tree->parent[n]] += trace_dur_ns(trace, tree->event[n]);
@@ -282,8 +282,6 @@ static void add_thread_strips(struct timeline_making *making)
         if (busiest)
             fill_thread(making, tree, busiest, inner_ns);
     }
-    free(inner_ns);
-    arena_free(tree);
 }
 
 static void timeline_devices_add_device(struct timeline_making *making, const struct gpu_streams *streams,
@@ -329,9 +327,9 @@ void timeline_add_devices(struct timeline_making *making)
     memset(making->ended_by, 0xff, names * sizeof *making->ended_by);
     for (int cause = 0; cause < GAP_CAUSES; cause++)
         making->gap_name[cause] = name_gap(making, (enum gap_cause)cause);
-    struct gap_finder *gaps = gap_finder_open(
+    SCOPED_OBJECT struct gap_finder *gaps = gap_finder_open(
         making->trace, making->selection, making->timeline->dur_ns / making->most_gaps, GAP_LATENCY_BELOW_NS);
-    struct gpu_streams *streams = gpu_streams_open(gpu);
+    SCOPED_OBJECT struct gpu_streams *streams = gpu_streams_open(gpu);
     size_t stream = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {
         uint32_t file = gpu->devices[d].file;
@@ -344,7 +342,5 @@ void timeline_add_devices(struct timeline_making *making)
         making->timeline->left_out += gpu->devices[d].count;
         making->timeline->devices_left_out++;
     }
-    arena_free(streams);
-    arena_free(gaps);
     free(making->ended_by);
 }

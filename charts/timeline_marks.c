@@ -30,8 +30,10 @@ static void add_request(struct timeline_making *making)
 {
     struct tpa_error none = { 0 };
     struct timeline *timeline = making->timeline;
-    struct selection *all = selection_open(making->trace, &(struct selection_query){ 0 }, &none);
-    const struct latency *latency = latency_analyze(making->trace, all, 0, &latency_defaults, &none);
+    SCOPED_OBJECT struct selection *all =
+        selection_open(making->trace, &(struct selection_query){ 0 }, &none);
+    SCOPED_OBJECT const struct latency *latency =
+        latency_analyze(making->trace, all, 0, &latency_defaults, &none);
     const struct phase_example *example = &latency->serving.example;
     if (example->phase) {
         uint32_t file = making->trace->tracks[making->trace->track[example->event]].file;
@@ -44,8 +46,6 @@ static void add_request(struct timeline_making *making)
             .file = file,
         };
     }
-    arena_free(latency);
-    arena_free(all);
 }
 
 /* All that devices did; without devices all there is. */
@@ -119,19 +119,17 @@ void timeline_find_path(struct timeline_making *making)
     const struct selection *selection = making->selection;
     if (!making->graph)
         return;
-    struct path_windows *windows = path_windows_whole(making->graph);
+    SCOPED_OBJECT struct path_windows *windows = path_windows_whole(making->graph);
     for (size_t w = 0; w < windows->count; w++) {
         const struct path_window *window = &windows->at[w];
         if (selection && selection->files && !selection->files[window->file])
             continue;
-        struct path *path =
+        SCOPED_OBJECT struct path *path =
             path_open_long(making->graph, window, MOST_PIECES, making->timeline->dur_ns / MOST_PIECES);
         for (size_t i = 0; i < path->count; i++)
             *VEC_PUSH(&making->pieces) = (struct timeline_piece){ path->at[i], w, window->file };
-        arena_free(path);
     }
     making->has_windows = windows->count > 1;
-    arena_free(windows);
     arena_free(making->own_graph);
     making->graph = making->own_graph = NULL;
 }
@@ -219,7 +217,7 @@ void timeline_add_counters(struct timeline_making *making)
     enum { MOST_COUNTERS = 32 };
     const struct trace *trace = making->trace;
     struct timeline *timeline = making->timeline;
-    VEC_OF(struct counted) samples = { 0 };
+    SCOPED VEC_OF(struct counted) samples = { 0 };
     size_t count = 0;
     FOR_EACH_OF(sample, trace->samples, trace->sample_count) {
         uint32_t file = trace->tracks[sample->track].file;
@@ -242,5 +240,4 @@ void timeline_add_counters(struct timeline_making *making)
                                 thousandths(samples.at[i].value));
         timeline_end_series(timeline, series);
     }
-    VEC_FREE(&samples);
 }

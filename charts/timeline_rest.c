@@ -55,8 +55,8 @@ static void add_lane(struct timeline_making *making, uint32_t file, const char *
 void timeline_add_rest(struct timeline_making *making)
 {
     const struct trace *trace = making->trace;
-    struct rest *waits = mem_zalloc(trace->file_count + 1, sizeof *waits),
-                *async = mem_zalloc(trace->file_count + 1, sizeof *async);
+    SCOPED struct rest *waits = mem_zalloc(trace->file_count + 1, sizeof *waits),
+                       *async = mem_zalloc(trace->file_count + 1, sizeof *async);
     for (event_id e = 0; e < trace->event_count; e++) {
         struct rest *of = waits_on_device(trace->kind[e]) ? waits : is_async(trace, e) ? async : NULL;
         if (of && (!making->selection || selection_holds_place(making->selection, e)))
@@ -67,5 +67,4 @@ void timeline_add_rest(struct timeline_making *making)
         add_lane(making, file, "waits of devices", SPAN_WAIT, &waits[file]);
         EACH(VEC_FREE, &async[file], &waits[file]);
     }
-    EACH(free, waits, async);
 }

@@ -77,7 +77,7 @@ static void add_operators(struct picture *picture, const struct top *top, size_t
     const char *key = devices ? "device" : "host";
     const char *title = devices ? "Operators by the device time of their own kernels"
                                 : "Operators and calls by their own time on the host";
-    struct ranking ranking = rank_rows(top, devices);
+    SCOPED struct ranking ranking = rank_rows(top, devices);
     size_t shown = shown_of(ranking.count, bars);
     if (shown > 0) {
         struct chart *chart = picture_add_times(picture, key, title);
@@ -94,7 +94,6 @@ static void add_operators(struct picture *picture, const struct top *top, size_t
                                           .table = table,
                                           .y = 1 });
     }
-    VEC_FREE(&ranking);
 }
 
 void chart_operators(struct picture *picture, const struct top *top, size_t bars)
@@ -107,9 +106,8 @@ static bool draw_operators(const struct chart_request *request, struct picture *
                            struct tpa_error *err)
 {
     struct top_options options = { .by = TOP_OPERATOR, .selection = request->selection };
-    struct top *top = top_analyze(request->trace, &options);
+    SCOPED_OBJECT struct top *top = top_analyze(request->trace, &options);
     chart_operators(picture, top, request->bars);
-    arena_free(top);
     return chart_is_drawn(picture, err, "no operator took any time");
 }
 
@@ -181,9 +179,8 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
 
 static bool draw_kernels(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    struct kernels *kernels = kernels_analyze(request->trace, request->selection, 0);
+    SCOPED_OBJECT struct kernels *kernels = kernels_analyze(request->trace, request->selection, 0);
     chart_kernels(picture, kernels, request->bars);
-    arena_free(kernels);
     return chart_is_drawn(picture, err, "no kernel took any time");
 }
 

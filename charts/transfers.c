@@ -75,7 +75,7 @@ static const struct table_column exposed_columns[] = {
 static struct text transfers_label_of(struct chart *chart, const struct transfer_row *row, bool devices,
                                       bool ranks)
 {
-    struct buffer label = { 0 };
+    SCOPED struct buffer label = { 0 };
     buffer_printf(&label, "%s%s%s", row->direction.at, row->memory.at ? " " : "",
                   row->memory.at ? row->memory.at : "");
     if (devices || ranks)
@@ -83,7 +83,6 @@ static struct text transfers_label_of(struct chart *chart, const struct transfer
     if (ranks)
         buffer_printf(&label, ", rank %" PRId64, row->key.rank);
     struct text text = { arena_strndup(&chart->arena, label.at, label.count), label.count };
-    buffer_release(&label);
     return text;
 }
 
@@ -103,7 +102,7 @@ static void add_exposed_copies(struct picture *picture, const struct transfers *
         devices |= rows[i].key.device != rows[0].key.device;
         ranks |= rows[i].key.rank != rows[0].key.rank;
     }
-    VEC_OF(struct exposed_row) shown = { 0 };
+    SCOPED VEC_OF(struct exposed_row) shown = { 0 };
     for (size_t i = 0; i < transfers->rows.count && i < MOST; i++) {
         if (rows[i].union_ns <= 0)
             continue;
@@ -124,17 +123,15 @@ static void add_exposed_copies(struct picture *picture, const struct transfers *
                                                            .y = column });
     if (shown.count == 0)
         picture_drop_chart(picture);
-    VEC_FREE(&shown);
 }
 
 static bool transfers_draw(const struct chart_request *request, struct picture *picture,
                            struct tpa_error *err)
 {
-    const struct transfers *transfers =
+    SCOPED_OBJECT const struct transfers *transfers =
         transfers_analyze(request->trace, request->selection, TRANSFERS_BY_DEFAULT);
     add_sizes(request, picture);
     add_exposed_copies(picture, transfers);
-    arena_free(transfers);
     return chart_is_drawn(picture, err, "nothing was copied");
 }
 

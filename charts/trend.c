@@ -187,7 +187,7 @@ void chart_trends(struct picture *picture, const struct nightly *nightly, const 
                   size_t most_runs, size_t most_charts)
 {
     struct span span = span_of(nightly, most_runs);
-    struct buffer nothing = { 0 };
+    SCOPED struct buffer nothing = { 0 };
     size_t wanted = 0;
     for (size_t i = 0; i < count; i++) {
         size_t length;
@@ -208,7 +208,6 @@ void chart_trends(struct picture *picture, const struct nightly *nightly, const 
     }
     if (picture->charts.count > 0 && nothing.count > 0)
         add_note(picture, nothing.at);
-    buffer_release(&nothing);
 }
 
 bool chart_trend(struct picture *picture, const struct nightly *nightly, const char *figure,

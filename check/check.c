@@ -155,7 +155,7 @@ static struct judgement judge(struct check_facts *facts, const struct statement 
     struct judgement judgement = { .verdict = CHECK_OPEN, .reason = statement->reason };
     if (!statement->has_query)
         return judgement;
-    struct check_readings readings = { 0 };
+    SCOPED struct check_readings readings = { 0 };
     check_facts_answer(facts, &statement->query, &readings);
     const struct figure *figure = &statement->figure;
     const struct check_reading *right = right_reading(statement, &readings);
@@ -175,7 +175,6 @@ static struct judgement judge(struct check_facts *facts, const struct statement 
         judgement.reading = *right;
         judgement.scale = figure->has_unit ? figure->scale : 1;
     }
-    VEC_FREE(&readings);
     return judgement;
 }
 
@@ -214,11 +213,10 @@ static void add_judged(struct checking *checking, int64_t line, struct text text
     row.outcome = judgement->verdict;
     row.subject = as_text(statement->subject);
     if (judgement->verdict != CHECK_OPEN) {
-        struct buffer command = { 0 };
+        SCOPED struct buffer command = { 0 };
         check_append_command(checking->facts, &statement->query, &judgement->reading, &command);
         check_append_files(checking->input, &command);
         row.command = as_text(arena_strndup(texts, command.at, command.count));
-        buffer_release(&command);
         row.quantity = as_text(judgement->reading.quantity);
         row.right = (double)(judgement->reading.value / judgement->scale);
     }
@@ -231,7 +229,7 @@ static void add_statements(struct checking *checking, int64_t line, const char *
 {
     struct text whole = as_text(arena_strndup(arena_of(checking->check), text, len));
     size_t checkable = 0;
-    struct judgement *judgements = mem_alloc((statements->count + 1) * sizeof *judgements);
+    SCOPED struct judgement *judgements = mem_alloc((statements->count + 1) * sizeof *judgements);
     for (size_t i = 0; i < statements->count; i++) {
         judgements[i] = judge(checking->facts, &statements->at[i]);
         checkable += judgements[i].verdict != CHECK_OPEN;
@@ -246,7 +244,6 @@ static void add_statements(struct checking *checking, int64_t line, const char *
         row.outcome = CHECK_OPEN;
         check_add_row(checking->check, &row, CHECK_NO_FIGURE);
     }
-    free(judgements);
 }
 
 /* A row for each sentence that ranks names without a figure. */
@@ -286,12 +283,10 @@ void check_add_rankings(struct check *check, struct check_facts *facts, const st
                         int64_t line, const char *text, size_t len)
 {
     struct checking checking = { facts, input, check };
-    struct arena arena = { 0 };
-    struct tokens tokens = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
+    SCOPED struct tokens tokens = { 0 };
     prose_read(facts, text, len, &arena, &tokens);
     add_rankings(&checking, line, text, len, &tokens);
-    VEC_FREE(&tokens);
-    arena_release(&arena);
 }
 
 static bool tokens_have_number(const struct tokens *tokens)
@@ -402,9 +397,9 @@ static void check_row_of_table(struct checking *checking, const struct markdown_
                                const char *text, size_t len, bool is_repeated)
 {
     struct cells cells = split_row(text, len);
-    struct arena arena = { 0 };
-    struct tokens names = { 0 };
-    struct statements statements = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
+    SCOPED struct tokens names = { 0 };
+    SCOPED struct statements statements = { 0 };
     bool has_number = false, is_number = false;
     if (cells.count) {
         const struct text *first = &cells.at[0];
@@ -419,7 +414,7 @@ static void check_row_of_table(struct checking *checking, const struct markdown_
         prose_read(checking->facts, subject, strlen(subject), &arena, &names);
     }
     for (size_t c = 1; c < cells.count && c < table->header.count; c++) {
-        struct tokens cell = { 0 };
+        SCOPED struct tokens cell = { 0 };
         prose_read(checking->facts, cells.at[c].at, cells.at[c].len, &arena, &cell);
         has_number |= tokens_have_number(&cell);
         size_t before = statements.count;
@@ -431,15 +426,12 @@ static void check_row_of_table(struct checking *checking, const struct markdown_
                 statements.at[i].has_query = false;
                 statements.at[i].reason = CHECK_AMBIGUOUS;
             }
-        VEC_FREE(&cell);
     }
     for (size_t i = 0; i < statements.count; i++)
         if (statements.at[i].subject)
             statements.at[i].subject = arena_strndup(arena_of(checking->check), statements.at[i].subject,
                                                      strlen(statements.at[i].subject));
     add_statements(checking, line, text, len, &statements, has_number);
-    EACH(VEC_FREE, &statements, &names);
-    arena_release(&arena);
 }
 
 /* ---- lines ---- */
@@ -479,9 +471,9 @@ static void check_line(struct checking *checking, int64_t line, const char *text
     size_t whole_len = len;
     while (whole_len > 0 && isspace((unsigned char)whole[whole_len - 1]))
         whole_len--;
-    struct arena arena = { 0 };
-    struct tokens tokens = { 0 };
-    struct statements statements = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
+    SCOPED struct tokens tokens = { 0 };
+    SCOPED struct statements statements = { 0 };
     skip_marks(&text, &len);
     prose_read(checking->facts, text, len, &arena, &tokens);
     bool has_number = tokens_have_number(&tokens) || checking->input->sentence;
@@ -500,8 +492,6 @@ static void check_line(struct checking *checking, int64_t line, const char *text
         add_rankings(checking, line, whole, whole_len, &tokens);
     if (checking->check->count == before || tokens_have_figure(&tokens))
         add_statements(checking, line, whole, whole_len, &statements, has_number);
-    EACH(VEC_FREE, &statements, &tokens);
-    arena_release(&arena);
 }
 
 /* Lines of the answer, and where the reading of it stands. */
@@ -578,7 +568,7 @@ static bool has_same_subject(const struct text *a, const struct text *b)
 static size_t check_table(struct checking *checking, const struct markdown *markdown, size_t first)
 {
     enum { MOST_COMPARED = 500 }; /* rows, with one another */
-    struct markdown_table *table = arena_open(sizeof *table);
+    SCOPED_OBJECT struct markdown_table *table = arena_open(sizeof *table);
     ARENA_OWNS_EACH(arena_of(table), table->words, sizeof table->words / sizeof *table->words, at);
     struct cells row = { 0 };
     if (first + 2 < markdown->lines.count)
@@ -596,7 +586,6 @@ static size_t check_table(struct checking *checking, const struct markdown *mark
             is_repeated = j != i && has_same_subject(line, &markdown->lines.at[j]);
         check_row_of_table(checking, table, (int64_t)i + 1, line->at, line->len, is_repeated);
     }
-    arena_free(table);
     return end;
 }
 

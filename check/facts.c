@@ -189,11 +189,10 @@ static void names_fill(struct check_facts *facts)
         buffer_clear(&readable);
         if (demangle_name(&readable, raw))
             name_add(facts, arena_strndup(arena_of(facts), readable.at, readable.count), id);
-        char *first = readable.count ? mem_strdup(readable.at) : NULL;
+        SCOPED char *first = readable.count ? mem_strdup(readable.at) : NULL;
         buffer_clear(&readable);
         if (demangle_as_torch(&readable, raw) && (!first || strcmp(first, readable.at) != 0))
             name_add(facts, arena_strndup(arena_of(facts), readable.at, readable.count), id);
-        free(first);
     }
     buffer_release(&readable);
     SORT(&facts->names, name_by_text);
@@ -705,7 +704,7 @@ static void answer_steps_of(struct answering *a, uint32_t file)
         bool host = of % 2, complete = of >= 2; /* those recorded to their end alone may be meant, too */
         a->strength = complete ? CHECK_MAY_FIT : CHECK_STRICT;
         int64_t count = 0, sum_ns = 0, max_ns = 0, min_ns = INT64_MAX;
-        int64_t *ns = mem_alloc((steps->each.count + 1) * sizeof *ns);
+        SCOPED int64_t *ns = mem_alloc((steps->each.count + 1) * sizeof *ns);
         FOR_EACH(row, &steps->each) {
             int64_t took_ns = host ? row->host_duration_ns : row->duration_ns;
             if (row->file != file || took_ns == TABLE_INT_MISSING || (complete && !row->complete))
@@ -728,7 +727,6 @@ static void answer_steps_of(struct answering *a, uint32_t file)
             add_value(a, host ? "host_min_ns" : "min_ns", CHECK_BY_STEPS, min_ns);
         if (count > 0 && s & (CHECK_SUM | CHECK_TOTAL) && !(s & (CHECK_MEAN | CHECK_MAX | CHECK_MIN)))
             add_value(a, host ? "host_total_ns" : "total_ns", CHECK_BY_STEPS, sum_ns);
-        free(ns);
     }
 }
 
@@ -885,7 +883,7 @@ static void append_word(struct buffer *out, const char *text, size_t len)
 /* "^aten::mm$", for --filter. */
 static void append_filter(struct buffer *out, const char *name)
 {
-    struct buffer pattern = { 0 };
+    SCOPED struct buffer pattern = { 0 };
     buffer_putc(&pattern, '^');
     for (; *name; name++) {
         if (strchr("\\^$.[]|()?*+{}", *name))
@@ -895,12 +893,11 @@ static void append_filter(struct buffer *out, const char *name)
     buffer_putc(&pattern, '$');
     buffer_puts(out, " --filter");
     append_word(out, pattern.at, pattern.count);
-    buffer_release(&pattern);
 }
 
 static void append_sql(struct buffer *out, const struct check_query *query)
 {
-    struct buffer sql = { 0 };
+    SCOPED struct buffer sql = { 0 };
     buffer_puts(&sql, "select rank, count(*), sum(dur_ns), avg(dur_ns), min(dur_ns), max(dur_ns) from ");
     if (query->subject == CHECK_NAME) {
         buffer_puts(&sql, "events where name = '");
@@ -916,7 +913,6 @@ static void append_sql(struct buffer *out, const struct check_query *query)
     buffer_puts(&sql, " group by rank");
     buffer_puts(out, "tpa sql -c");
     append_word(out, sql.at, sql.count);
-    buffer_release(&sql);
 }
 
 void check_append_command(const struct check_facts *facts, const struct check_query *query,

@@ -41,7 +41,7 @@ static bool is_digit(char c)
 /* Find the figures of LINE, and what is left of its text. */
 static void line_find_figures(struct page_line *line, struct arena *arena)
 {
-    struct buffer words = { 0 };
+    SCOPED struct buffer words = { 0 };
     const char *text = line->text.at;
     for (size_t i = 0; i < line->text.len;) {
         bool begins = is_digit(text[i]) && (i == 0 || !isalnum((unsigned char)text[i - 1]));
@@ -67,7 +67,6 @@ static void line_find_figures(struct page_line *line, struct arena *arena)
     }
     buffer_puts(&words, "");
     line->words = (struct text){ arena_strndup(arena, words.at, words.count), words.count };
-    buffer_release(&words);
 }
 
 static void end_line(struct page_lines *lines, struct buffer *text, int64_t number, struct arena *arena)
@@ -130,7 +129,7 @@ static bool read_screen(const char *html, size_t len, struct arena *arena, struc
     const char *end = section ? memmem(section, (size_t)(html + len - section), "</section>", 10) : NULL;
     if (!end)
         return false;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     int64_t number = 1;
     for (const char *c = html; c < begin; c++)
         number += *c == '\n';
@@ -170,7 +169,6 @@ static bool read_screen(const char *html, size_t len, struct arena *arena, struc
         at++;
     }
     end_line(lines, &text, number, arena);
-    buffer_release(&text);
     return true;
 }
 
@@ -258,11 +256,10 @@ static void add_page_row(struct check *check, const struct check_input *input, c
         row.outcome = same ? CHECK_CONFIRMED : CHECK_CONTRADICTED;
         row.right = figure_value(other, right) * unit_ratio(right_unit, right->unit, unit, figure->unit);
         row.quantity = as_text("first_screen");
-        struct buffer command = { 0 };
+        SCOPED struct buffer command = { 0 };
         buffer_puts(&command, "tpa report -o report.html");
         check_append_files(input, &command);
         row.command = as_text(arena_strndup(arena_of(check), command.at, command.count));
-        buffer_release(&command);
     }
     check_add_row(check, &row, CHECK_NOT_IN_TRACE);
 }
@@ -270,7 +267,7 @@ static void add_page_row(struct check *check, const struct check_input *input, c
 struct check *check_page(struct check_facts *facts, const struct check_input *input, const char *right,
                          size_t right_len)
 {
-    struct arena arena = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
     struct page_lines lines = { 0 }, right_lines = { 0 };
     struct check *check = NULL;
     ARENA_OWNS(&arena, &lines.at, &right_lines.at);
@@ -290,6 +287,5 @@ struct check *check_page(struct check_facts *facts, const struct check_input *in
     }
     ARENA_OWNS_EACH(&arena, lines.at, lines.count, figures);
     ARENA_OWNS_EACH(&arena, right_lines.at, right_lines.count, figures);
-    arena_release(&arena);
     return check;
 }

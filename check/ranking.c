@@ -394,7 +394,7 @@ static int64_t figure_of_number(struct check_facts *facts, bool is_rank, int64_t
                                  .step = number,
                                  .rank = is_rank ? number : rank,
                                  .device = TABLE_INT_MISSING };
-    struct check_readings readings = { 0 };
+    SCOPED struct check_readings readings = { 0 };
     int64_t figure = -1;
     check_facts_answer(facts, &query, &readings);
     FOR_EACH(reading, &readings) {
@@ -404,7 +404,6 @@ static int64_t figure_of_number(struct check_facts *facts, bool is_rank, int64_t
         int64_t value = (int64_t)reading->value;
         figure = figure == -1 || figure == value ? value : -2;
     }
-    VEC_FREE(&readings);
     return figure < 0 ? -1 : figure;
 }
 
@@ -426,7 +425,7 @@ static struct ranking judge_numbers(struct check_facts *facts, const struct sent
          (sentence->count != 1 || says & (SAYS_MORE | SAYS_LESS | SAYS_THAN) || (ways & (ways - 1)) ||
           !ways || (says & SAYS_MOST && (!(says & SAYS_TIME) || sentence->majority)))))
         return ranking;
-    VEC_OF(int64_t) others = { 0 };
+    SCOPED VEC_OF(int64_t) others = { 0 };
     if (compares)
         *VEC_PUSH(&others) = sentence->numbers[1];
     int64_t other;
@@ -456,7 +455,6 @@ static struct ranking judge_numbers(struct check_facts *facts, const struct sent
             ranking.first_number = leads ? sentence->numbers[0] : number;
         }
     }
-    VEC_FREE(&others);
     ranking.of = is_rank ? RANKING_RANKS : RANKING_STEPS;
     ranking.outcome = !ranking.quantity ? RANKING_NONE
                       : holds           ? RANKING_HOLDS

@@ -987,7 +987,7 @@ void statements_read_cell(const struct check_facts *facts, const struct tokens *
     }
     if (!number)
         return;
-    struct tokens line = { 0 }, plain_header = { 0 };
+    SCOPED struct tokens line = { 0 }, plain_header = { 0 };
     struct figure unit = { 0 };
     append_words(&plain_header, header);
     bool has_unit = prose_header_unit(&plain_header, &unit);
@@ -1020,5 +1020,4 @@ void statements_read_cell(const struct check_facts *facts, const struct tokens *
             if (statements->at[i].has_query && !(known && has_subject))
                 refuse(&statements->at[i], known ? CHECK_NO_SUBJECT : CHECK_NO_QUANTITY);
     }
-    EACH(VEC_FREE, &line, &plain_header);
 }

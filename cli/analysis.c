@@ -13,13 +13,12 @@ static bool analysis_check_needs(const struct trace *trace, unsigned needs, stru
     unsigned has = program_memory_features(trace), lacks = needs & ~has;
     if (!load_cannot_if_empty(trace, result) && lacks) {
         enum trace_feature first = (enum trace_feature)(lacks & -lacks);
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         buffer_printf(&text, "the trace holds no %s", trace_feature_name(first));
         command_line_cannot(result, trace_feature_reason(first), text.at, trace_feature_recipe(trace, first),
                             has & FEATURE_OPS   ? "top"
                             : has & FEATURE_GPU ? "kernels"
                                                 : "info");
-        buffer_release(&text);
     }
     for (unsigned bit = 1; bit && bit <= lacks; bit <<= 1)
         if (lacks & bit) {
@@ -81,7 +80,7 @@ void analysis_notice_empty_selection(const struct trace *trace, const struct sel
         e++;
     if (e < trace->event_count || trace->event_count == 0)
         return;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     int64_t longest_ns = 0;
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct interval span = trace_file_span(trace, f);
@@ -98,7 +97,6 @@ void analysis_notice_empty_selection(const struct trace *trace, const struct sel
     result_add_notice(result, "nothing_matches", 0, NULL, TPA_NOWHERE,
                       "nothing matches what was selected%.*s", (int)text.count, text.at);
     result_make_clause(result);
-    buffer_release(&text);
 }
 
 bool analysis_answer(const struct trace *trace, unsigned needs, const struct analysis_call *analysis,

@@ -312,7 +312,7 @@ struct result *cmd_analysis_answer(const char *name, const char *options, const 
         index++;
     const struct command *command = cmd_analysis_at(index);
     char *line = mem_strdup(options), **words = mem_alloc((strlen(options) / 2 + 2) * sizeof *words);
-    struct shared_args *args = mem_alloc(command->args_size);
+    SCOPED struct shared_args *args = mem_alloc(command->args_size);
     memcpy(args, command->defaults, command->args_size);
     args->output.format = json_format(); /* for programs: every row */
     args->only_rows = true;
@@ -326,7 +326,7 @@ struct result *cmd_analysis_answer(const char *name, const char *options, const 
             result = answer_to(args, trace, err);
     }
     options_release(command->options, args);
-    EACH(free, args, words, line);
+    EACH(free, words, line);
     return result;
 }
 

@@ -140,7 +140,7 @@ static void clean_up(struct recording *recording)
 {
     static const char *const sub[] = { "", "/__pycache__" };
     for (size_t i = sizeof sub / sizeof *sub; i-- > 0;) {
-        struct buffer path = { 0 };
+        SCOPED struct buffer path = { 0 };
         buffer_printf(&path, "%s%s", recording->folder, sub[i]);
         size_t length = path.count;
         DIR *folder = opendir(path.at);
@@ -156,7 +156,6 @@ static void clean_up(struct recording *recording)
             closedir(folder);
         if (i > 0 || recording->is_ours)
             rmdir(path.at);
-        buffer_release(&path);
     }
     for (size_t i = 0; i < recording->profiles.count; i++)
         free(recording->profiles.at[i]);
@@ -170,7 +169,7 @@ static void clean_up(struct recording *recording)
 static void bottleneck_set_environment(const struct bottleneck_args *args, const struct recording *recording)
 {
     const char *before = getenv("PYTHONPATH");
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_printf(&text, "%s%s%s", recording->folder, before && *before ? ":" : "", before ? before : "");
     setenv("PYTHONPATH", text.at, 1);
     setenv("TPA_BOTTLENECK", recording->folder, 1);
@@ -181,18 +180,16 @@ static void bottleneck_set_environment(const struct bottleneck_args *args, const
     buffer_clear(&text);
     buffer_printf(&text, "%ld", (long)getpid());
     setenv("TPA_BOTTLENECK_PID", text.at, 1);
-    buffer_release(&text);
 }
 
 /* ---- the results ---- */
 
 static void cmd_bottleneck_print(const char *text, size_t len)
 {
-    struct buffer safe = { 0 };
+    SCOPED struct buffer safe = { 0 };
     escape_terminal(&safe, text, len);
     if (safe.count)
         fwrite(safe.at, 1, safe.count, stderr);
-    buffer_release(&safe);
 }
 
 static void print_environment(const struct recording *recording)
@@ -215,17 +212,16 @@ static void print_environment(const struct recording *recording)
 
 static void print_word(const char *word)
 {
-    struct buffer quoted = { 0 };
+    SCOPED struct buffer quoted = { 0 };
     shell_word_append(&quoted, word, strlen(word));
     terminal_print(" %s", quoted.at);
-    buffer_release(&quoted);
 }
 
 /* Print the output of `tpa WORDS... PATHS...`, with the command as a heading; its first paragraph alone if IS_SENTENCE. */
 static void print_part(const char *title, const char *const *words, char *const *paths, size_t count,
                        bool is_sentence)
 {
-    VEC_OF(const char *) argv = { 0 };
+    SCOPED VEC_OF(const char *) argv = { 0 };
     *VEC_PUSH(&argv) = "/proc/self/exe";
     terminal_print("\n== %s: tpa", title);
     for (size_t i = 0; words[i]; i++) {
@@ -252,7 +248,6 @@ static void print_part(const char *title, const char *const *words, char *const 
         tpa_error_print(&err, "tpa bottleneck", stderr);
     }
     process_release(&result);
-    VEC_FREE(&argv);
 }
 
 static void bottleneck_print(const char *title, const char *const *words, char *const *paths, size_t count)
@@ -333,16 +328,15 @@ static bool bottleneck_print_verdict(const struct invocation *call, const struct
     struct invocation read = { call->command, call->args, recording->traces.at, recording->traces.count };
     struct tpa_error err = { 0 };
     struct trace *trace = load_traces(&read, &load, &wants, &err);
-    struct selection *selection = trace ? selection_open(trace, &(struct selection_query){ 0 }, &err) : NULL;
-    const struct steps *steps =
+    SCOPED_OBJECT struct selection *selection =
+        trace ? selection_open(trace, &(struct selection_query){ 0 }, &err) : NULL;
+    SCOPED_OBJECT const struct steps *steps =
         selection ? steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err) : NULL;
     bool has_device = trace && (trace_features(trace) & FEATURE_GPU) != 0;
     if (steps)
         print_bound(steps, has_device);
     else
         tpa_error_print(&err, "tpa bottleneck", stderr);
-    arena_free(steps);
-    arena_free(selection);
     trace_free(trace);
     return has_device;
 }

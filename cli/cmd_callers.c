@@ -42,11 +42,10 @@ static bool sum_up_trace(struct ingested *ingested, const struct selection_query
 {
     struct selection_query places = *query;
     places.filter = places.exclude = NULL; /* these select functions, after aggregation */
-    struct selection *selection = selection_open(ingested->trace, &places, err);
+    SCOPED_OBJECT struct selection *selection = selection_open(ingested->trace, &places, err);
     if (!selection)
         return false;
     ingested->profile = trace_profile(ingested->trace, selection);
-    arena_free(selection);
     return true;
 }
 

@@ -157,10 +157,9 @@ static void capture_print(const struct capture_listener *listener, const struct 
         fprintf(stderr, "tpa capture: and %zu more logs\n", count - MOST_LOGS);
     bool in_folder = listener->folder && count > 1;
     const char *path = in_folder ? listener->folder : listener->logs.at[0].path;
-    struct buffer word = { 0 };
+    SCOPED struct buffer word = { 0 };
     shell_word_append(&word, path, strlen(path));
     terminal_print("next: tpa top %s%s\n", word.at, count > 1 && !in_folder ? " ..." : "");
-    buffer_release(&word);
 }
 
 /* Print SENTENCE, as if reported by the library. */
@@ -497,16 +496,14 @@ static void set_text(const char *name, const char *value)
 /* The pattern from the root: the program may change its folder. Percent signs of the folder's own name are doubled. */
 static void set_output(const char *pattern)
 {
-    struct buffer text = { 0 };
-    char *folder = pattern[0] == '/' ? NULL : getcwd(NULL, 0);
+    SCOPED struct buffer text = { 0 };
+    SCOPED char *folder = pattern[0] == '/' ? NULL : getcwd(NULL, 0);
     for (const char *p = folder; p && *p; p++)
         buffer_puts(&text, *p == '%' ? "%%" : (char[]){ *p, '\0' });
     if (folder)
         buffer_putc(&text, '/');
     buffer_puts(&text, pattern);
     setenv("TPA_CAPTURE_OUTPUT", text.at, 1);
-    buffer_release(&text);
-    free(folder);
 }
 
 static void capture_set_environment(const struct capture_args *args, int signal_number, const char *library,
@@ -537,10 +534,9 @@ static void capture_set_environment(const struct capture_args *args, int signal_
     if (signal_number)
         set_number("TPA_CAPTURE_SIGNAL", signal_number, "");
     if (args->steps.count == 1) {
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         quantity_append_ranges(&text, &args->steps);
         setenv("TPA_CAPTURE_STEPS", text.at, 1);
-        buffer_release(&text);
     }
     setenv("TPA_CAPTURE_LIBRARY", library, 1);
     setenv("CUDA_INJECTION64_PATH", library, 1);
@@ -582,9 +578,9 @@ static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_
 static void capture_prepare(const struct capture_args *args, int signal_number, const char *fifo,
                             struct capture_listener *listener)
 {
-    char *library = find_library(args);
+    SCOPED char *library = find_library(args);
     const char *other = getenv("CUDA_INJECTION64_PATH");
-    char *other_path = other && *other ? realpath(other, NULL) : NULL;
+    SCOPED char *other_path = other && *other ? realpath(other, NULL) : NULL;
     if (!library && args->library)
         capture_print_trouble(listener, "nothing is recorded: the file that --library names cannot be read");
     else if (!library)
@@ -597,7 +593,6 @@ static void capture_prepare(const struct capture_args *args, int signal_number, 
             "nothing is recorded: CUDA_INJECTION64_PATH names another tool; run without it, or unset it");
     else
         capture_set_environment(args, signal_number, library, fifo);
-    EACH(free, other_path, library);
 }
 
 static int capture_main(const struct invocation *call, struct tpa_error *err)

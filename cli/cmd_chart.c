@@ -75,7 +75,7 @@ static bool gnuplot_draw(const char *script, size_t len, struct buffer *image, s
 {
     const char *program = program_name();
     struct process_result result;
-    struct buffer said = { 0 };
+    SCOPED struct buffer said = { 0 };
     bool good = gnuplot_run(program, script, len, &result, err);
     if (good) {
         join_lines(&said, &result.errors);
@@ -93,7 +93,6 @@ static bool gnuplot_draw(const char *script, size_t len, struct buffer *image, s
     }
     if (good)
         buffer_add(image, result.output.at, result.output.count);
-    buffer_release(&said);
     process_release(&result);
     return good;
 }
@@ -277,21 +276,20 @@ static bool add_by_gnuplot(struct buffer *out, const struct picture *picture, co
                                                               [FORMAT_PDF] = GNUPLOT_PDF
     };
     struct gnuplot_options options = { terminals[format], args->width, args->height };
-    struct buffer script = { 0 };
+    SCOPED struct buffer script = { 0 };
     gnuplot_script(picture, &options, &script);
     bool good = true;
     if (args->script)
         buffer_add(out, script.at, script.count);
     else
         good = gnuplot_draw(script.at, script.count, out, err);
-    buffer_release(&script);
     return good;
 }
 
 static bool print_picture(const struct picture *picture, const struct chart_args *args, struct tpa_error *err)
 {
     enum chart_format format = chart_find_format(args, err);
-    struct buffer image = { 0 };
+    SCOPED struct buffer image = { 0 };
     bool good = format != FORMAT_AUTO;
     if (format == FORMAT_TEXT) {
         struct chart_text_options options = text_options(args);
@@ -302,7 +300,6 @@ static bool print_picture(const struct picture *picture, const struct chart_args
         good = add_by_gnuplot(&image, picture, args, format, err);
     }
     good = good && write_out(&image, args->path, err);
-    buffer_release(&image);
     return good;
 }
 
@@ -515,7 +512,7 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
         output_file_spares_path(args->store, err) ? store_open(args->store, STORE_READ, WAIT_MS, err) : NULL;
     struct nightly nightly = { 0 };
     struct picture *picture = NULL;
-    struct arena arena = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
     const char *label, *gpu;
     if (store && nightly_newest(store, args->label, args->gpu, &arena, &label, &gpu, err) &&
         store_load(store, label, gpu, &nightly, err)) {
@@ -531,7 +528,6 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
     if (err->failed)
         tpa_in_file(err, args->store);
     nightly_release(&nightly);
-    arena_release(&arena);
     store_close(store);
     return picture;
 }
@@ -547,7 +543,7 @@ static struct picture *picture_of_dumps(const struct invocation *call, struct tp
     struct flight *flight = flight_read(call->operands, call->operand_count, args->load.max_ratio, err);
     if (!flight)
         return NULL;
-    struct hang *hang = hang_open(flight);
+    SCOPED_OBJECT struct hang *hang = hang_open(flight);
     bool good = !args->load.strict || flight_check_complete(flight, err);
     struct picture *picture = good ? hang_picture(hang) : NULL;
     if (picture)
@@ -555,7 +551,6 @@ static struct picture *picture_of_dumps(const struct invocation *call, struct tp
                                                   call->operand_count);
     else if (good)
         tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no rank waits");
-    arena_free(hang);
     flight_free(flight);
     return picture;
 }

@@ -74,7 +74,7 @@ static void bash_values(const struct command *command, struct buffer *out)
         buffer_puts(out, "        ");
         if (row->letter)
             buffer_printf(out, "-%c | ", row->letter);
-        struct buffer words = { 0 };
+        SCOPED struct buffer words = { 0 };
         if (add_choices(&words, command, row))
             buffer_printf(out, "--%s) words='%s' ;;\n", row->name, words.at);
         else if (row->type->completion == OPT_COMPLETE_FILES)
@@ -84,7 +84,6 @@ static void bash_values(const struct command *command, struct buffer *out)
                           row->name);
         else
             buffer_printf(out, "--%s) compopt +o default 2> /dev/null; return ;;\n", row->name);
-        buffer_release(&words);
     }
 }
 
@@ -155,7 +154,7 @@ static void zsh_escape(struct buffer *out, const char *text)
 
 static void zsh_option(const struct command *command, const struct opt *row, struct buffer *out)
 {
-    struct buffer spec = { 0 }, words = { 0 };
+    SCOPED struct buffer spec = { 0 }, words = { 0 };
     buffer_putc(&spec, '[');
     zsh_escape(&spec, row->help);
     buffer_putc(&spec, ']');
@@ -182,7 +181,6 @@ static void zsh_option(const struct command *command, const struct opt *row, str
         buffer_printf(out, "--%s%s%s", no, row->name, has_value ? "=" : "");
     add_quoted(out, spec.at, IN_BASH);
     buffer_puts(out, " \\\n");
-    EACH(buffer_release, &spec, &words);
 }
 
 static void zsh_command(const struct command *command, struct buffer *out)
@@ -213,13 +211,12 @@ static void completion_zsh(struct buffer *out)
     for (size_t i = 0; command_at(i); i++) {
         if (!completion_is_listed(command_at(i)))
             continue;
-        struct buffer entry = { 0 };
+        SCOPED struct buffer entry = { 0 };
         buffer_printf(&entry, "%s:", command_at(i)->name);
         zsh_escape(&entry, command_at(i)->summary);
         buffer_puts(out, "        ");
         add_quoted(out, entry.at, IN_BASH);
         buffer_putc(out, '\n');
-        buffer_release(&entry);
     }
     buffer_puts(out, "    )\n"
                      "    if ((CURRENT == 2)); then\n"
@@ -246,7 +243,7 @@ static void completion_zsh(struct buffer *out)
 
 static void fish_option(const struct command *command, const struct opt *row, struct buffer *out)
 {
-    struct buffer words = { 0 };
+    SCOPED struct buffer words = { 0 };
     buffer_printf(out, "complete -c tpa -n '__fish_seen_subcommand_from %s'", command->name);
     if (row->letter)
         buffer_printf(out, " -s %c", row->letter);
@@ -266,7 +263,6 @@ static void fish_option(const struct command *command, const struct opt *row, st
     buffer_puts(out, " -d ");
     add_quoted(out, row->help, IN_FISH);
     buffer_putc(out, '\n');
-    buffer_release(&words);
 }
 
 static void fish_command(const struct command *command, struct buffer *out)
@@ -325,10 +321,9 @@ static int completion_main(const struct invocation *call, struct tpa_error *err)
     struct suggest near = suggest_for(name, strlen(name));
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         if (strcmp(shells[i].name, name) == 0) {
-            struct buffer text = { 0 };
+            SCOPED struct buffer text = { 0 };
             shells[i].write(&text);
             fwrite(text.at, 1, text.count, stdout); /* main checks stdout */
-            buffer_release(&text);
             return EXIT_FINE;
         }
         suggest_consider(&near, shells[i].name);

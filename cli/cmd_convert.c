@@ -134,12 +134,11 @@ static const struct convert_form *find_form(const struct convert_args *args, str
         tpa_fail(err, TPA_NOWHERE, "cannot derive the form of the output from the name '%s'", args->path);
     else
         tpa_fail(err, TPA_NOWHERE, "the form of the output is missing");
-    struct buffer words = { 0 };
+    SCOPED struct buffer words = { 0 };
     for (size_t i = 0; forms[i]; i++)
         buffer_printf(&words, "%s%s (%.*s)", i > 0 ? ", " : "", forms[i]->name,
                       (int)strcspn(forms[i]->ending, "|"), forms[i]->ending);
     tpa_hint(err, "say --to FORM, or name an output by its ending; the forms are %s", words.at);
-    buffer_release(&words);
     return NULL;
 }
 
@@ -168,7 +167,7 @@ static void list_forms(struct buffer *words, const struct ingested *ingested)
 static bool refuse_form(const struct convert_form *form, const struct ingested *ingested, const char *path,
                         struct tpa_error *err)
 {
-    struct buffer words = { 0 };
+    SCOPED struct buffer words = { 0 };
     list_forms(&words, ingested);
     if (ingested->snapshots.of.count) {
         tpa_fail(err, TPA_NOWHERE, "a memory snapshot cannot be converted to %s", form->name);
@@ -187,7 +186,6 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
                  form->name);
         tpa_hint(err, "a profile becomes %s; tpa top FILE --format csv or json writes its rows", words.at);
     }
-    buffer_release(&words);
     return tpa_in_file(err, path);
 }
 
@@ -359,11 +357,10 @@ static void cmd_convert_print(const struct convert_form *form, const struct conv
     if (summary->count)
         terminal_print("%s", summary->at);
     if (args->path && strcmp(args->path, "-") != 0) {
-        struct buffer word = { 0 }, command = { 0 };
+        SCOPED struct buffer word = { 0 }, command = { 0 };
         shell_word_append(&word, args->path, strlen(args->path));
         buffer_printf(&command, next, word.at);
         terminal_print("next: %s\n", command.at);
-        EACH(buffer_release, &word, &command);
     }
 }
 
@@ -446,7 +443,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
         return EXIT_TROUBLE;
     struct ingested ingested = { 0 };
     struct input input = { .ingested = &ingested };
-    struct buffer summary = { 0 };
+    SCOPED struct buffer summary = { 0 };
     struct result *notices = result_open("tpa.convert/1");
     bool fine = convert_read_input(call, args, form, &input, &summary, err);
     bool of_snapshot = ingested.snapshots.of.count > 0; /* which are freed by writing */
@@ -456,7 +453,6 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
         output_print_notices(notices); /* on stderr, as standard output may be the file */
         cmd_convert_print(form, args, of_snapshot, &summary);
     }
-    buffer_release(&summary);
     result_free(notices);
     ingested_free(&ingested);
     convert_files_free(input.files);

@@ -191,10 +191,9 @@ static void drop_negative_rest(struct table *table)
         table_is_number(table->columns[DIFF_BEFORE].kind))
         return;
     if (table_cell(table, last, DIFF_BEFORE)->i < 0 || table_cell(table, last, DIFF_AFTER)->i < 0) {
-        bool *keep = mem_zalloc(table->row_count, sizeof *keep);
+        SCOPED bool *keep = mem_zalloc(table->row_count, sizeof *keep);
         memset(keep, true, last * sizeof *keep);
         table_filter(table, keep);
-        free(keep);
     }
 }
 
@@ -413,7 +412,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
         return false;
     if (args->store && !nightly_noise(args->store, args->label, &options.noise, err))
         return false;
-    struct diff *diff = diff_open(sides[0], sides[1], &options, err);
+    SCOPED_OBJECT struct diff *diff = diff_open(sides[0], sides[1], &options, err);
     if (!diff)
         return false;
     diff_notice_one_job(diff, result);
@@ -436,7 +435,6 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     if (diff_is_same(diff))
         result_add_notice(result, "no_differences", 0, NULL, TPA_NOWHERE, "no differences");
     check_findings(diff, *outcome, result);
-    arena_free(diff);
     return good;
 }
 
@@ -499,11 +497,11 @@ static int tree_main(const struct invocation *call, struct tpa_error *err)
     struct tree_sides sides;
     int code = EXIT_TROUBLE;
     if (tree_sides_read(call, &args->load, &found, &options, &sides, result, err)) {
-        struct tree_diff *diff = tree_diff_open(sides.trees[0], sides.trees[1], args->min_change_ns);
+        SCOPED_OBJECT struct tree_diff *diff =
+            tree_diff_open(sides.trees[0], sides.trees[1], args->min_change_ns);
         tree_diff_add_tables(diff, result);
         kept = kept_put(&query, result);
         code = !kept_branch() || print_tree(args, result, err) ? EXIT_FINE : EXIT_TROUBLE;
-        arena_free(diff);
     }
     EACH(arena_free, sides.trees[0], sides.trees[1]);
     names_free(sides.names);

@@ -79,7 +79,7 @@ static bool save_round(enum round round, struct fleet_map *map, FILE *out, struc
     if (round == ROUND_NONE)
         return save_facts(map->facts, out, err);
     const struct fleet_files *files = fleet_map_apart(map);
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct fleet_job job;
     fleet_job_init(&job, map->facts, &scratch);
     bool good;
@@ -91,7 +91,6 @@ static bool save_round(enum round round, struct fleet_map *map, FILE *out, struc
         good = (round == ROUND_ENDS     ? rounds_save_ends
                 : round == ROUND_CLOCKS ? rounds_save_clocks
                                         : rounds_save_judged)(&job, files, out, err);
-    arena_release(&scratch);
     return good;
 }
 
@@ -129,7 +128,7 @@ static bool cmd_facts_separate(const struct facts_args *args, struct facts *fact
         tpa_fail_errno(err, "cannot make the folder");
         return tpa_in_file(err, args->apart);
     }
-    struct slicing *slicing = slicing_open(facts, (size_t)args->slices);
+    SCOPED_OBJECT struct slicing *slicing = slicing_open(facts, (size_t)args->slices);
     bool good = true;
     for (size_t i = 0; i < args->slices && good; i++) {
         char *path = NULL;
@@ -140,7 +139,6 @@ static bool cmd_facts_separate(const struct facts_args *args, struct facts *fact
         good = write_slice(slicing, i, path, err);
         free(path);
     }
-    arena_free(slicing);
     facts->tables[FACTS_COLLECTIVES].count = 0;
     return good;
 }
@@ -148,13 +146,12 @@ static bool cmd_facts_separate(const struct facts_args *args, struct facts *fact
 /* Warn of recordings that are not complete: FACTS carry it, but nobody reads them by eye. */
 static void warn_of_lacks(const struct facts *facts)
 {
-    struct buffer lacks = { 0 };
+    SCOPED struct buffer lacks = { 0 };
     lacks_append_meaning(&lacks, facts_lacks(facts));
     if (lacks.count)
         terminal_print(
             "warning: a recording is not complete (%s); the facts say so, and tpa fleet says of which\n",
             lacks.at);
-    buffer_release(&lacks);
 }
 
 static int facts_main(const struct invocation *call, struct tpa_error *err)

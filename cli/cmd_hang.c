@@ -60,9 +60,8 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
     if (!flight)
         return EXIT_TROUBLE;
     load_bound_results(args->max_ratio);
-    struct hang *hang = hang_open(flight);
+    SCOPED_OBJECT struct hang *hang = hang_open(flight);
     if (args->strict && !flight_check_complete(flight, err)) {
-        arena_free(hang);
         flight_free(flight);
         return EXIT_TROUBLE;
     }
@@ -78,7 +77,6 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
     bool good = output_result(result, &output, err);
     bool failing = is_failing(hang_worst(hang), args->fail_on);
     result_free(result);
-    arena_free(hang);
     flight_free(flight);
     return !good ? EXIT_TROUBLE : failing ? EXIT_LIMIT_PASSED : EXIT_FINE;
 }

@@ -46,7 +46,7 @@ static int help_main(const struct invocation *call, struct tpa_error *err)
     if (call->operand_count > 0 && !(command = command_find(call->operands[0], err)))
         return EXIT_TROUBLE;
 
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (args->format == HELP_JSON) {
         (args->all ? help_json : help_json_brief)(command, &text);
     } else if (args->list) {
@@ -66,7 +66,6 @@ static int help_main(const struct invocation *call, struct tpa_error *err)
     }
     if (text.count > 0)
         fwrite(text.at, 1, text.count, stdout); /* main checks stdout */
-    buffer_release(&text);
     return EXIT_FINE;
 }
 

@@ -73,14 +73,13 @@ static void set_summary(struct table *table, size_t row, const struct command *c
                         const struct ingested *input)
 {
     static const char ours[] = "nn.Module";
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     const char *found = input->trace ? strstr(command->summary, ours) : NULL;
     buffer_add(&text, command->summary,
                found ? (size_t)(found - command->summary) : strlen(command->summary));
     if (found)
         buffer_printf(&text, "%s%s", trace_module_word(input->trace), found + strlen(ours));
     table_set_text(table, row, 1, text.at, text.count);
-    buffer_release(&text);
 }
 
 /* Add the commands that apply to INPUT, and what the others lack. */
@@ -89,7 +88,7 @@ static void add_commands(const struct ingested *input, struct result *result)
     struct table *table = table_open("commands", "Commands for this file", command_columns,
                                      sizeof command_columns / sizeof *command_columns);
     unsigned has = input->trace ? trace_features(input->trace) : 0;
-    struct buffer missing = { 0 };
+    SCOPED struct buffer missing = { 0 };
     for (size_t i = 0; command_at(i); i++) {
         const struct command *command = command_at(i);
         bool reads = input->trace                ? command->reads_traces
@@ -112,7 +111,6 @@ static void add_commands(const struct ingested *input, struct result *result)
         const char *recipe = trace_feature_recipe(input->trace, lacks & -lacks);
         table_set_text(table, row, 4, recipe, strlen(recipe));
     }
-    buffer_release(&missing);
     table->uncut = true;
     result_add_table(result, table);
 }

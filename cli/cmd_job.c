@@ -85,7 +85,7 @@ static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
         trace_free(trace);
         return false;
     }
-    struct job *job = job_of_trace(trace, &args->steps);
+    SCOPED_OBJECT struct job *job = job_of_trace(trace, &args->steps);
     struct result *result = result_open("tpa.job/1");
     add_job(job, args, result);
     load_add_notices(trace, result);
@@ -95,7 +95,6 @@ static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
     if (!load_cannot_if_empty(trace, result))
         add_one_rank(job, result, "summary");
     bool good = print_job(call, result, err);
-    arena_free(job);
     trace_free(trace);
     return good;
 }
@@ -106,7 +105,8 @@ static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
     const struct job_args *args = call->args;
     struct fleet_map map = { .load = args->load, .apart = true, .for_job = true };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
-    struct job *job = good ? job_open(map.facts, fleet_map_apart(&map), &args->steps, err) : NULL;
+    SCOPED_OBJECT struct job *job =
+        good ? job_open(map.facts, fleet_map_apart(&map), &args->steps, err) : NULL;
     load_bound_results(args->load.max_ratio);
     if (job) {
         struct result *result = result_open("tpa.job/1");
@@ -122,7 +122,6 @@ static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
         good = print_job(call, result, err);
     }
     good = good && job;
-    arena_free(job);
     fleet_map_release(&map);
     return good;
 }

@@ -133,7 +133,7 @@ static int mcp_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct mcp_args *args = call->args;
     struct mcp_tools tools = { .roots = &roots, .budget_bytes = args->budget_bytes };
-    struct buffer list = { 0 };
+    SCOPED struct buffer list = { 0 };
     int exit_code = EXIT_TROUBLE;
     if (tools.budget_bytes > MOST_BUDGET_BYTES)
         tools.budget_bytes = MOST_BUDGET_BYTES;
@@ -154,7 +154,6 @@ static int mcp_main(const struct invocation *call, struct tpa_error *err)
         };
         exit_code = mcp_serve(&server);
     }
-    buffer_release(&list);
     VEC_FREE(&roots);
     arena_release(&roots.arena);
     return exit_code;

@@ -170,13 +170,12 @@ static void nightly_fit_screen(struct result *result)
             verdict++;
         if (strcmp(table->key, NIGHTLY_HEAD) != 0 || verdict == table->column_count)
             continue;
-        bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
+        SCOPED bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
         for (size_t row = 0; row < table->row_count; row++) {
             struct text text = table_cell(table, row, verdict)->text;
             keep[row] = row == 0 || text.len != strlen("same") || memcmp(text.at, "same", text.len) != 0;
         }
         table_filter(table, keep);
-        free(keep);
     }
 }
 
@@ -355,11 +354,10 @@ static bool nightly_keep(const struct nightly_measured *measured, const struct n
         (night_is_marked(measured->night) || nightly_check_time(store, measured->night, &about, err)) &&
         store_add(store, measured->night, &about, added, err);
     if (good) {
-        struct arena arena = { 0 };
+        SCOPED_ARENA struct arena arena = { 0 };
         const char *label, *gpu; /* an existing run may have been added with another --gpu */
         good = store_find(store, added->run, &arena, &label, &gpu, err) &&
                store_load(store, label, gpu, nightly, err);
-        arena_release(&arena);
     }
     store_close(store);
     return good;

@@ -63,25 +63,24 @@ static void keep_typical(struct path_windows *windows)
     if (windows->count < 3)
         return;
     const struct path_window **sorted = mem_alloc(mem_times(windows->count, sizeof *sorted));
-    bool *keep = mem_zalloc(windows->count, sizeof *keep);
+    SCOPED bool *keep = mem_zalloc(windows->count, sizeof *keep);
     for (size_t i = 0; i < windows->count; i++)
         sorted[i] = &windows->at[i];
     SORT_BY(sorted, windows->count, i, length_of(sorted[i]));
     keep[sorted[(windows->count - 1) / 2] - windows->at] = true;
     keep[sorted[windows->count - 1] - windows->at] = true;
     keep_windows(windows, keep);
-    EACH(free, sorted, keep);
+    free(sorted);
 }
 
 static void keep_selected(const struct replay_graph *graph, struct path_windows *windows,
                           const struct path_args *args)
 {
-    bool *keep = mem_zalloc(windows->count + 1, sizeof *keep);
+    SCOPED bool *keep = mem_zalloc(windows->count + 1, sizeof *keep);
     for (size_t i = 0; i < windows->count; i++)
         keep[i] = ranges_hold(&args->ranks, selection_rank(graph->trace, windows->at[i].file)) &&
                   (!windows->at[i].is_step || ranges_hold(&args->steps, windows->at[i].number));
     keep_windows(windows, keep);
-    free(keep);
 }
 
 /* The time range of SELECTION in each file that it includes. */
@@ -90,7 +89,7 @@ static struct path_windows *windows_of_time(const struct replay_graph *graph,
 {
     struct path_windows *windows = arena_open(sizeof *windows);
     ARENA_OWNS(arena_of(windows), &windows->at);
-    struct path_windows *whole = path_windows_whole(graph);
+    SCOPED_OBJECT struct path_windows *whole = path_windows_whole(graph);
     for (size_t i = 0; i < whole->count; i++) {
         struct path_window window = whole->at[i];
         const struct intervals *selected = &selection->windows[window.file];
@@ -104,7 +103,6 @@ static struct path_windows *windows_of_time(const struct replay_graph *graph,
         if (window.start_ns < window.end_ns)
             *VEC_PUSH(windows) = window;
     }
-    arena_free(whole);
     return windows;
 }
 
@@ -143,7 +141,7 @@ static bool path_own_add_tables(const struct trace *trace, const struct selectio
     if (graph->too_large)
         return tpa_fail(err, TPA_NOWHERE, "the trace has too many events to follow what waited for what: %zu",
                         trace->event_count);
-    struct path_windows *windows = choose_windows(graph, args, selection, result);
+    SCOPED_OBJECT struct path_windows *windows = choose_windows(graph, args, selection, result);
     size_t all = windows->count;
     keep_selected(graph, windows, args);
     if (!args->range && !args->whole && args->steps.count == 0)
@@ -162,7 +160,6 @@ static bool path_own_add_tables(const struct trace *trace, const struct selectio
     if (result->tables.count)
         result->tables.at[0]->uncut = true; /* "parts" */
     path_add_notices(graph, result);
-    arena_free(windows);
     return true;
 }
 

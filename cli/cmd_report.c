@@ -216,10 +216,9 @@ static void add_fleet(struct result *result, const struct fleet *fleet, const st
     fleet_add_answer(fleet, result->answer, &result->arena);
     if (result->answer->culprits.count == 0 || result->answer->steps.count == 0)
         return;
-    const struct account *account = account_open(trace, selection);
+    SCOPED_OBJECT const struct account *account = account_open(trace, selection);
     if (account && account->has_steps)
         summary_add_steps(result->answer, trace, account, fleet->ranks.at[0].rank, &result->arena);
-    arena_free(account);
 }
 
 /* The page of a job begins with the ranks that hold it up. */
@@ -273,16 +272,14 @@ static void add_word(struct buffer *out, const char *word)
 static const char *command_of_files(const char *word, const struct invocation *call, const char *more,
                                     struct arena *arena)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_printf(&text, "tpa %s", word);
     for (size_t i = 0; i < call->operand_count; i++) {
         buffer_putc(&text, ' ');
         add_word(&text, command_line_base_name(call->operands[i]));
     }
     buffer_puts(&text, more);
-    const char *kept = arena_strndup(arena, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(arena, text.at, text.count);
 }
 
 /* Commands for what a page leaves out of TIMELINE: one that shows all of it, and one that writes a range of it, which is
@@ -296,7 +293,7 @@ static void set_commands(struct timeline *timeline, const struct invocation *cal
 /* "2 files, 1.2 s, NVIDIA H100 80GB HBM3". */
 static char *report_own_describe(const struct trace *trace, struct arena *arena)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     const struct trace_file *first = &trace->files[0];
     if (trace->file_count > 1)
         buffer_printf(&text, "%zu files, ", trace->file_count);
@@ -305,9 +302,7 @@ static char *report_own_describe(const struct trace *trace, struct arena *arena)
         buffer_printf(&text, ", %s", first->devices.at[0].name);
     if (first->host_name)
         buffer_printf(&text, ", host %s", first->host_name);
-    char *kept = arena_strndup(arena, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(arena, text.at, text.count);
 }
 
 struct filling {
@@ -359,7 +354,7 @@ static void add_notes(const struct trace *trace, uint64_t chosen, struct result 
 {
     unsigned has = program_memory_features(trace);
     for (unsigned feature = 1; feature < 1u << FEATURE_COUNT; feature <<= 1) {
-        struct buffer names = { 0 };
+        SCOPED struct buffer names = { 0 };
         for (size_t i = 0; report_sections()[i].key; i++) {
             unsigned lacks = report_sections()[i].needs & ~has;
             if (chosen >> i & 1 && (lacks & (~lacks + 1)) == feature)
@@ -370,7 +365,6 @@ static void add_notes(const struct trace *trace, uint64_t chosen, struct result 
                               "the trace holds no %s, so there is nothing about %s; to record it, %s",
                               trace_feature_name((enum trace_feature)feature), names.at,
                               trace_feature_recipe(trace, (enum trace_feature)feature));
-        buffer_release(&names);
     }
     load_add_notices(trace, notes);
 }
@@ -524,13 +518,12 @@ static bool report_trace(const struct invocation *call, enum report_format forma
     struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
     if (!trace)
         return false;
-    struct selection *selection =
+    SCOPED_OBJECT struct selection *selection =
         file_set_check_job(trace, err) ? selection_open(trace, &args->selection, err) : NULL;
     struct report_content contents[REPORT_MOST_SECTIONS] = { 0 };
     bool good = selection && fill_sections(trace, selection, chosen, contents, err) &&
                 add_trace(call, trace, selection, chosen, format, contents, err);
     release_contents(contents);
-    arena_free(selection);
     trace_free(trace);
     return good;
 }
@@ -607,9 +600,8 @@ static void add_trees(struct work_tree *const trees[2], int64_t min_change_ns, s
     work_tree_finish(trees[1]);
     if (!trees[0]->operators || !trees[1]->operators)
         return;
-    struct tree_diff *diff = tree_diff_open(trees[0], trees[1], min_change_ns);
+    SCOPED_OBJECT struct tree_diff *diff = tree_diff_open(trees[0], trees[1], min_change_ns);
     result->twins = tree_twins(diff, TWIN_ROWS_OF_PAGE);
-    arena_free(diff);
 }
 
 static bool report_sides(const struct invocation *call, enum report_format format, struct tpa_error *err)

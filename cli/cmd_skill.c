@@ -97,7 +97,7 @@ static void add_skill(struct buffer *out)
 /* Write TEXT to DIR/tpa/SKILL.md; the folders are made. */
 static bool write_skill(const char *folder, const struct buffer *text, struct tpa_error *err)
 {
-    struct buffer path = { 0 };
+    SCOPED struct buffer path = { 0 };
     struct output_file file;
     buffer_puts(&path, folder);
     bool good = mkdir(path.at, 0777) == 0 || errno == EEXIST;
@@ -115,21 +115,19 @@ static bool write_skill(const char *folder, const struct buffer *text, struct tp
     }
     if (!good)
         tpa_in_file(err, path.at);
-    buffer_release(&path);
     return good;
 }
 
 static int skill_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct skill_args *args = call->args;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     bool good = true;
     add_skill(&text);
     if (args->folder)
         good = write_skill(args->folder, &text, err);
     else
         fwrite(text.at, 1, text.count, stdout); /* main checks stdout */
-    buffer_release(&text);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }
 

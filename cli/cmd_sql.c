@@ -74,11 +74,10 @@ static bool print_schema(const char *begin, struct tpa_error *err)
             continue;
         any = true;
         printf("%s: %s\n", table->name, table->help);
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         struct sql_column column;
         for (size_t i = 0; *begin && sql_table_column(table, i, &text, &column); i++)
             printf("  %-24s %s\n", column.name, column.help);
-        buffer_release(&text);
     }
     if (!any)
         return fail_no_table(begin, err);
@@ -168,7 +167,7 @@ static bool sql_prompt(struct trace_sql *sql, const struct output_args *output, 
                        struct tpa_error *err)
 {
     (void)err;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     char *line = NULL;
     size_t capacity = 0;
     trace_sql_limit(sql, timeout_ns, &interrupted, sql_prompt_give_up);
@@ -201,7 +200,6 @@ static bool sql_prompt(struct trace_sql *sql, const struct output_args *output, 
     }
     sigaction(SIGINT, &old, NULL);
     free(line);
-    buffer_release(&text);
     return true;
 }
 
@@ -296,13 +294,12 @@ static bool ask_trace(const struct invocation *call, struct trace_sql *sql, cons
                       const struct trace *trace, struct tpa_error *err)
 {
     const struct sql_args *args = call->args;
-    int64_t *shift_ns = timeline_shifts(trace);
+    SCOPED int64_t *shift_ns = timeline_shifts(trace);
     trace_sql_use(sql, trace, shift_ns);
     trace_sql_limit(sql, args->timeout_ns, NULL, sql_prompt_give_up);
     bool good =
         text ? run_text(call, sql, text, trace, err) : sql_prompt(sql, &args->output, args->timeout_ns, err);
     trace_sql_free(sql);
-    free(shift_ns);
     return good;
 }
 

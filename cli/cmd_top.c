@@ -328,11 +328,10 @@ static bool sort_rows(struct table *table, const struct top_args *args, struct t
 static void keep_top_level(struct table *table)
 {
     int column = table_find_column(table, "is_top_level", strlen("is_top_level"));
-    bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
+    SCOPED bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
     for (size_t row = 0; row < table->row_count; row++)
         keep[row] = table_cell(table, row, (size_t)column)->i == 1;
     table_filter(table, keep);
-    free(keep);
 }
 
 /* Was the profiler configured to record this, according to the files? -1: unknown. */
@@ -379,7 +378,7 @@ static bool print_torch_text(const struct top *top, const struct table *table, c
     };
     if (args->output.time_unit == TIME_NS)
         return tpa_fail(err, TPA_NOWHERE, "torch's text knows the units s, ms and us, but not ns");
-    char *heading = heading_of(top->device_name);
+    SCOPED char *heading = heading_of(top->device_name);
     bool has_memory = top->has_memory && top->has_host;
     struct torch_options options = {
         .time_unit = units[args->output.time_unit],
@@ -394,9 +393,7 @@ static bool print_torch_text(const struct top *top, const struct table *table, c
     };
     for (size_t i = 0; i < top->count; i++)
         options.uses_device |= top->at[i].on_device;
-    bool printed = write_torch_text(table, &options, args->output.path, err);
-    free(heading);
-    return printed;
+    return write_torch_text(table, &options, args->output.path, err);
 }
 
 /* TOP is for torch's text; NULL for a result that was kept, which is printed as rows. */
@@ -563,13 +560,12 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
     struct trace *trace = ingested.trace;
     if (nsys)
         return print_nsys_text(trace, args, err);
-    struct selection *selection = selection_open(trace, &args->selection, err);
+    SCOPED_OBJECT struct selection *selection = selection_open(trace, &args->selection, err);
     bool done = false;
     if (selection) {
         options.selection = selection;
         done = print_top(call, top_analyze(trace, &options), selection, err);
     }
-    arena_free(selection);
     trace_free(trace);
     return done ? EXIT_FINE : EXIT_TROUBLE;
 }

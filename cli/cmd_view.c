@@ -108,7 +108,7 @@ static void view_name_side(const struct viewing *viewing, const struct trace *tr
                            struct buffer *out)
 {
     const struct invocation *call = viewing->call;
-    bool *named = mem_zalloc(trace->file_count + 1, sizeof *named);
+    SCOPED bool *named = mem_zalloc(trace->file_count + 1, sizeof *named);
     for (size_t i = 0; i < call->operand_count; i++) {
         const char *operand = call->operands[i];
         if (viewing->sides.side && (files_below(viewing, trace, operand, side, true) ||
@@ -121,7 +121,6 @@ static void view_name_side(const struct viewing *viewing, const struct trace *tr
     for (size_t f = 0; viewing->sides.side && f < trace->file_count; f++)
         if (viewing->sides.side[f] == side && !named[f])
             view_add_word(out, trace->files[f].path);
-    free(named);
 }
 
 /* " --rank 0,2" where SIDE is one of several. */
@@ -145,7 +144,7 @@ static bool view_add_rows(const char *name, const char *options, const struct tr
     struct result *result = cmd_analysis_answer(name, options, trace, err);
     if (!result)
         return false;
-    struct buffer rows = { 0 };
+    SCOPED struct buffer rows = { 0 };
     struct json_writer json = { .text = &rows, .compact = true };
     bool good = result->tables.count == 0 || json_add_rows(&json, result->tables.at[0], NULL, err);
     if (good && rows.count > 2) { /* within its brackets */
@@ -153,7 +152,6 @@ static bool view_add_rows(const char *name, const char *options, const struct tr
         buffer_add(out, rows.at + 1, rows.count - 2);
         *before = ",";
     }
-    buffer_release(&rows);
     result_free(result);
     return good;
 }
@@ -167,7 +165,7 @@ static bool view_sum(void *context, const struct trace *trace, int64_t from_ns, 
         { "],\"idle\":[", "gaps", "--table causes --by device --min 1000000s" }
     }; /* so that no gap is listed */
     const struct viewing *viewing = context;
-    struct buffer options = { 0 };
+    SCOPED struct buffer options = { 0 };
     bool good = true;
     for (size_t q = 0; q < 2 && good; q++) {
         const char *before = "";
@@ -185,7 +183,6 @@ static bool view_sum(void *context, const struct trace *trace, int64_t from_ns, 
         }
     }
     buffer_putc(out, ']');
-    buffer_release(&options);
     return good;
 }
 
@@ -277,7 +274,7 @@ static bool view_findings(void *context, const struct view_spans *spans, int64_t
                           struct buffer *out, struct tpa_error *err)
 {
     struct viewing *viewing = context;
-    struct buffer range = { 0 };
+    SCOPED struct buffer range = { 0 };
     bool good = true;
     if (viewing->sides.count > 1) {
         buffer_puts(out, "[]");
@@ -291,7 +288,6 @@ static bool view_findings(void *context, const struct view_spans *spans, int64_t
             buffer_clear(&viewing->findings);
         buffer_add(out, viewing->findings.at, viewing->findings.count);
     }
-    buffer_release(&range);
     return good;
 }
 
@@ -463,7 +459,7 @@ static bool serve(struct view_answers *answers, struct viewing *viewing, struct 
 static const char *subtitle_of(struct viewing *viewing, const struct trace *trace)
 {
     const struct view_sides *sides = &viewing->sides;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_printf(&text, "%zu event%s of %zu file%s", trace->event_count, trace->event_count == 1 ? "" : "s",
                   trace->file_count, trace->file_count == 1 ? "" : "s");
     for (size_t side = 0; side < sides->count && sides->side; side++) {
@@ -472,9 +468,7 @@ static const char *subtitle_of(struct viewing *viewing, const struct trace *trac
     }
     if (sides->has_step)
         buffer_printf(&text, "; step %" PRId64 " of each begins at one moment", sides->number);
-    const char *kept = arena_strndup(&viewing->arena, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(&viewing->arena, text.at, text.count);
 }
 
 /* Show TRACE, until that ends. A recording whose spans are in order soon is shown with all of them from the beginning. */

@@ -269,18 +269,17 @@ static bool parse_sweep(const char *text, struct edit *edit, double *first, doub
         tpa_fail(err, TPA_NOWHERE, "--sweep: '%s' does not say from where to where", text);
         return tpa_hint(err, "write kernel:REGEX=0.1..1");
     }
-    char *one = mem_strndup(text, (size_t)(equals - text) + 2);
+    SCOPED char *one = mem_strndup(text, (size_t)(equals - text) + 2);
     one[equals - text + 1] = '1'; /* any factor: it is set for each point */
     bool fine = edit_parse_scale(one, edit, err);
     edit->pattern = text + (edit->pattern - one);
-    free(one);
     return fine;
 }
 
 static bool add_sweep(const struct replay_graph *graph, const struct whatif_args *args,
                       const struct edits *edits, struct result *result, struct tpa_error *err)
 {
-    struct edits all = { 0 };
+    SCOPED struct edits all = { 0 };
     double first = 0, last = 1;
     struct sweep_point points[SWEEP_POINTS];
     struct edit swept;
@@ -291,15 +290,13 @@ static bool add_sweep(const struct replay_graph *graph, const struct whatif_args
     for (int i = 0; i < SWEEP_POINTS && fine; i++) {
         double factor = first + (last - first) * i / (SWEEP_POINTS - 1);
         all.at[all.count - 1].factor = factor;
-        struct whatif *whatif = whatif_open(graph, all.at, all.count, args->whole, err);
+        SCOPED_OBJECT struct whatif *whatif = whatif_open(graph, all.at, all.count, args->whole, err);
         fine = whatif != NULL;
         if (fine)
             points[i] = (struct sweep_point){ factor, whatif->steps->now_ns, whatif->steps->then_ns };
-        arena_free(whatif);
     }
     if (fine)
         whatif_add_sweep(points, SWEEP_POINTS, args->sweep, result);
-    VEC_FREE(&all);
     return fine;
 }
 
@@ -321,7 +318,7 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
 
     struct convert_args convert = { .path = args->output.path, .load = args->load };
     struct output_file file;
-    struct buffer summary = { 0 };
+    SCOPED struct buffer summary = { 0 };
     bool fine = output_file_open(&file, args->output.path, err);
     if (fine && !convert_chrome.write_trace(&moved, &convert, file.stream, &summary, err)) {
         output_file_discard(&file);
@@ -329,7 +326,6 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
     } else if (fine) {
         fine = output_file_commit(&file, err);
     }
-    buffer_release(&summary);
     EACH(packing_release, &start, &dur);
     return fine;
 }
@@ -378,7 +374,8 @@ static bool whatif_answer(const struct trace *trace, const struct request *reque
     const struct whatif_args *args = request->args;
     const struct output_args output = whatif_output(args);
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct whatif *whatif = whatif_open(graph, request->edits.at, request->edits.count, args->whole, err);
+    SCOPED_OBJECT struct whatif *whatif =
+        whatif_open(graph, request->edits.at, request->edits.count, args->whole, err);
     if (!whatif)
         return false;
     if (args->gate && !passes(request, whatif, trace))
@@ -402,7 +399,6 @@ static bool whatif_answer(const struct trace *trace, const struct request *reque
         else
             result_free(result);
     }
-    arena_free(whatif);
     return fine;
 }
 

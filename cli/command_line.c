@@ -47,18 +47,17 @@ static void add_row(struct buffer *out, const struct opt *row, const struct invo
         add_list(out, row, value);
         return;
     }
-    struct buffer now = { 0 }, otherwise = { 0 };
+    SCOPED struct buffer now = { 0 }, otherwise = { 0 };
     opt_append_default(row, call->args, &now);
     opt_append_default(row, call->command->defaults, &otherwise);
     if (now.count && strcmp(now.at, otherwise.count ? otherwise.at : "") != 0)
         add_option(out, row, now.at);
-    EACH(buffer_release, &now, &otherwise);
 }
 
 static void add_inputs(struct buffer *out)
 {
     enum { MOST = 300 };
-    struct buffer words = { 0 };
+    SCOPED struct buffer words = { 0 };
     if (running->operand_count && running->operands[0][0] == '-' && running->operands[0][1])
         buffer_puts(&words, " --");
     for (size_t i = 0; i < running->operand_count && words.count <= MOST; i++)
@@ -67,7 +66,6 @@ static void add_inputs(struct buffer *out)
         buffer_puts(out, " ...");
     else if (words.count)
         buffer_add(out, words.at, words.count);
-    buffer_release(&words);
 }
 
 void command_line_add_options(struct buffer *out, const struct invocation *call, const char *without)
@@ -111,10 +109,9 @@ void command_line_cannot(struct result *result, const char *reason, const char *
         char name[32];
         size_t len = strcspn(instead, " ");
         snprintf(name, sizeof name, "%.*s", (int)len, instead);
-        struct buffer line = { 0 };
+        SCOPED struct buffer line = { 0 };
         command_line_add_other(&line, name);
         result_answer_instead(result, line.at);
-        buffer_release(&line);
         instead += len + (instead[len] == ' ');
     }
 }

@@ -44,7 +44,7 @@ static void add_document(const struct command *command, struct tpa_error *err, b
     struct json_writer json = { .text = out };
     struct cannot_answer cannot = { err->cannot, err->message, err->hint[0] ? err->hint : NULL, { NULL } };
     find_option(err);
-    struct buffer line = { 0 };
+    SCOPED struct buffer line = { 0 };
     if (err->cannot)
         command_line_add_other(&line, "info");
     cannot.instead[0] = line.at;
@@ -67,7 +67,6 @@ static void add_document(const struct command *command, struct tpa_error *err, b
     }
     json_end_object(&json);
     buffer_putc(out, '\n');
-    buffer_release(&line);
 }
 
 /* Is JSON asked for among the COUNT words of ARGV, of which not all could be read? */
@@ -106,7 +105,7 @@ struct command_outcome command_run(const struct command *command, int count, cha
 {
     struct command_outcome outcome = { .exit_code = EXIT_TROUBLE };
     struct operands operands;
-    void *args = mem_alloc(command->args_size > 0 ? command->args_size : 1);
+    SCOPED void *args = mem_alloc(command->args_size > 0 ? command->args_size : 1);
     char **words = mem_alloc(mem_times((size_t)count + 1, sizeof *words)); /* parsing changes ARGV */
     if (command->args_size > 0)
         memcpy(args, command->defaults, command->args_size);
@@ -134,6 +133,6 @@ struct command_outcome command_run(const struct command *command, int count, cha
     if (err->failed)
         outcome.exit_code = EXIT_TROUBLE;
     options_release(command->options, args);
-    EACH(free, words, args);
+    free(words);
     return outcome;
 }

@@ -175,14 +175,13 @@ static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error
         return true;
     }
     struct source *source = source_open(path, &limits, err);
-    struct facts *facts = facts_open();
+    SCOPED_OBJECT struct facts *facts = facts_open();
     bool good = source && facts_read(facts, source, err);
     source_free(source);
     if (good && map->for_job)
         operations_trim(facts);
     if (good)
         facts_collect(map->facts, facts);
-    arena_free(facts);
     map->facts_read += good;
     return good;
 }
@@ -220,7 +219,7 @@ static bool merge_slice(struct fleet_map *map, const char *path, struct tpa_erro
 /* Reject rows of a missing recording, and duplicate rows. */
 static bool check_collectives(const struct fleet_map *map, struct tpa_error *err)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct fleet_job all;
     int64_t counted = 0;
     facts_finish(map->facts);
@@ -230,7 +229,6 @@ static bool check_collectives(const struct fleet_map *map, struct tpa_error *err
         int64_t wanted = slice_collectives_of(&all, &all.members.at[m]);
         counted += here <= wanted ? here : 0;
     }
-    arena_release(&scratch);
     return counted == (int64_t)map->facts->tables[FACTS_COLLECTIVES].count ||
            tpa_fail(
                err, TPA_NOWHERE,
@@ -320,8 +318,8 @@ static void send(int out, const void *bytes, size_t len)
 
 static void map_trace(const struct mapping *mapping, size_t trace, int out)
 {
-    struct facts *facts = facts_open();
-    struct buffer bytes = { 0 };
+    SCOPED_OBJECT struct facts *facts = facts_open();
+    SCOPED struct buffer bytes = { 0 };
     struct tpa_error err = { 0 };
     const char *path = mapping->traces.at[trace]->name;
     struct message message = { .news = NEWS_BEGUN, .trace = trace };
@@ -338,8 +336,6 @@ static void map_trace(const struct mapping *mapping, size_t trace, int out)
     message.size = bytes.count;
     send(out, &message, sizeof message);
     send(out, bytes.at, bytes.count);
-    buffer_release(&bytes);
-    arena_free(facts);
 }
 
 static void run_worker(const struct mapping *mapping, int out)
@@ -381,12 +377,11 @@ static bool read_bytes(struct facts *facts, const char *bytes, size_t len, struc
 
 static void fleet_map_print_error(struct fleet_map *map, const char *path, const struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_puts(&text, err->message);
     if (err->offset != TPA_NOWHERE)
         buffer_printf(&text, " (at byte %" PRId64 ")", err->offset);
     add_failure(map, path, text.at);
-    buffer_release(&text);
 }
 
 static void finish(struct mapping *mapping, size_t trace, const struct tpa_error *err)
@@ -490,7 +485,7 @@ static size_t count_running(const struct mapping *mapping)
 
 static void run_workers(struct mapping *mapping, size_t jobs, struct tpa_error *err)
 {
-    struct pollfd *polled = mem_zalloc(jobs, sizeof *polled);
+    SCOPED struct pollfd *polled = mem_zalloc(jobs, sizeof *polled);
     for (size_t w = 0; w < jobs && w < mapping->traces.count && !err->failed; w++) {
         struct worker worker;
         if (start(mapping, &worker, err))
@@ -498,7 +493,6 @@ static void run_workers(struct mapping *mapping, size_t jobs, struct tpa_error *
     }
     while (count_running(mapping))
         listen(mapping, polled, err);
-    free(polled);
 }
 
 /* Facts are read directly, without a process. True if PATH is finished. */
@@ -546,8 +540,8 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
 {
     if (read_facts(map, path, err))
         return true;
-    struct facts *facts = facts_open();
-    struct buffer bytes = { 0 };
+    SCOPED_OBJECT struct facts *facts = facts_open();
+    SCOPED struct buffer bytes = { 0 };
     bool good = !err->failed && gather_trace(map, path, (unsigned)map->load.jobs, facts, err);
     /* through the same encoding as with processes, so that invalid UTF-8 in names gives the same result */
     if (good) {
@@ -555,8 +549,6 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
         facts_write(facts, &bytes);
         good = read_bytes(map->facts, bytes.at, bytes.count, err);
     }
-    buffer_release(&bytes);
-    arena_free(facts);
     return good || tpa_in_file(err, path);
 }
 

@@ -67,11 +67,10 @@ bool fleet_side_measure(struct measures *measures, char *const *paths, size_t co
     *map = (struct fleet_map){ .load = *load };
     if (!fleet_side_check_options(options, err) || !fleet_map(paths, count, map, err))
         return false;
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct fleet_job job;
     fleet_job_init(&job, map->facts, &scratch);
     fleet_map_notice_job(map, &job, result);
-    arena_release(&scratch);
     return measure_fleet(measures, map->facts, map->failures.count,
                          map->failures.count ? map->failures.at[0].reason : NULL, err);
 }

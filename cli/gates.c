@@ -285,7 +285,7 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     *outcome = GATES_WITHIN;
     if (gates->count == 0)
         return true;
-    struct buffer damage = { 0 }, unlike = { 0 };
+    SCOPED struct buffer damage = { 0 }, unlike = { 0 };
     append_damage(&damage, diff, ignored);
     diff_append_unlike(diff, &unlike);
     struct checker checker = { .diff = diff,
@@ -307,7 +307,7 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     if (checker.unjudged && unsure_fails)
         result_add_notice(result, "gates_cannot_tell", checker.unjudged, NULL, TPA_NOWHERE,
                           "gates that cannot be judged fail: %s", checker.why_unjudged.at);
-    EACH(buffer_release, &checker.why_unjudged, &damage, &unlike);
+    buffer_release(&checker.why_unjudged);
     *outcome = checker.outcome;
     return good;
 }

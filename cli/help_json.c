@@ -50,10 +50,9 @@ static void emit_default(struct json_writer *json, const struct opt *row, const 
         json_add_bool(json, "default", *(const bool *)((const char *)defaults + row->offset));
         return;
     }
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     opt_append_default(row, defaults, &text);
     emit_added(json, "default", &text);
-    buffer_release(&text);
 }
 
 static void emit_option(struct json_writer *json, const struct opt *row, const char *group,
@@ -91,7 +90,7 @@ static void emit_options(struct json_writer *json, const struct command *command
 /* A table's key and those of its columns. */
 static void emit_keys(struct json_writer *json, const struct table_shape *shape)
 {
-    struct buffer key = { 0 };
+    SCOPED struct buffer key = { 0 };
     json_begin_object(json);
     json_add_text(json, "key", shape->key);
     json_key(json, "columns");
@@ -105,14 +104,13 @@ static void emit_keys(struct json_writer *json, const struct table_shape *shape)
     }
     json_end_array(json);
     json_end_object(json);
-    buffer_release(&key);
 }
 
 static void emit_column(struct json_writer *json, const struct table_shape *shape,
                         const struct table_column *column)
 {
     enum table_kind kind = column->kind == TABLE_NS && shape->figures ? shape->figures : column->kind;
-    struct buffer key = { 0 };
+    SCOPED struct buffer key = { 0 };
     exact_add_key(&key, column->key, kind);
     json_newline(json);
     json_begin_object(json);
@@ -124,7 +122,6 @@ static void emit_column(struct json_writer *json, const struct table_shape *shap
     json_key(json, "optional"); /* some answers lack it */
     json_emit_bool(json, (column->flags & (TABLE_HIDDEN | TABLE_IF_ANY)) != 0);
     json_end_object(json);
-    buffer_release(&key);
 }
 
 static void emit_tables(struct json_writer *json, const struct command *command)
@@ -223,7 +220,7 @@ static void emit_brief_option(struct json_writer *json, const struct opt *row, c
                               enum detail detail)
 {
     enum { SHORT = 60 };
-    struct buffer value = { 0 };
+    SCOPED struct buffer value = { 0 };
     json_begin_object(json);
     json_add_text(json, "name", row->name);
     json_add_text(json, "kind", row->type->kind);
@@ -242,7 +239,6 @@ static void emit_brief_option(struct json_writer *json, const struct opt *row, c
         json_emit_string(json, row->help, detail == DETAIL_SHORT_HELP && len > SHORT ? SHORT : len);
     emit_brief_choices(json, row);
     json_end_object(json);
-    buffer_release(&value);
 }
 
 static void emit_brief(struct json_writer *json, const struct command *command, enum detail detail)

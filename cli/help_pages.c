@@ -56,7 +56,7 @@ static void roff_title(struct buffer *out, const struct command *command)
 
 static void roff_option(struct buffer *out, const struct opt *row, const void *defaults)
 {
-    struct buffer usage = { 0 }, value = { 0 };
+    SCOPED struct buffer usage = { 0 }, value = { 0 };
     opt_append_usage(row, defaults, &usage);
     char *value_name = strchr(usage.at, ' ');
     buffer_puts(out, ".TP\n");
@@ -91,7 +91,6 @@ static void roff_option(struct buffer *out, const struct opt *row, const void *d
         }
         buffer_puts(out, ".RE\n");
     }
-    EACH(buffer_release, &usage, &value);
 }
 
 static void man_program(struct buffer *out)
@@ -210,7 +209,7 @@ static void markdown_text(struct buffer *out, const char *text)
 
 static void markdown_option(struct buffer *out, const struct opt *row, const void *defaults)
 {
-    struct buffer value = { 0 };
+    SCOPED struct buffer value = { 0 };
     buffer_puts(out, "| `");
     if (row->letter)
         buffer_printf(out, "-%c, ", row->letter);
@@ -226,7 +225,6 @@ static void markdown_option(struct buffer *out, const struct opt *row, const voi
         buffer_printf(out, " | `%s` |\n", value.at);
     else
         buffer_puts(out, " | |\n");
-    buffer_release(&value);
 }
 
 void help_markdown(const struct command *command, struct buffer *out)

@@ -42,7 +42,7 @@ bool kept_is_on(void)
 
 static void describe(const struct kept_query *query, struct buffer *key)
 {
-    struct buffer without = { 0 };
+    SCOPED struct buffer without = { 0 };
     buffer_printf(&without, " %s %s ", of_printing, query->without ? query->without : "");
     char *limit = query->is_cut ? strstr(without.at, " limit ") : NULL;
     if (limit)
@@ -53,7 +53,6 @@ static void describe(const struct kept_query *query, struct buffer *key)
         buffer_putc(key, '\0');
         buffer_puts(key, query->call->operands[i]);
     }
-    buffer_release(&without);
 }
 
 static struct kept *find(const struct buffer *key)

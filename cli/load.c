@@ -177,11 +177,9 @@ static bool is_kept(const struct buffer *key)
 
 bool load_keeps(char *const *operands, size_t count)
 {
-    struct buffer key = { 0 };
+    SCOPED struct buffer key = { 0 };
     describe_reading(operands, count, &(struct load_args)LOAD_DEFAULTS, &key);
-    bool kept = is_kept(&key);
-    buffer_release(&key);
-    return kept;
+    return is_kept(&key);
 }
 
 /* The kept trace, if it is what KEY describes. */
@@ -210,7 +208,7 @@ static void keep_trace(struct buffer *key, struct trace *trace)
 static bool read_input(const struct invocation *call, const struct load_args *args,
                        struct ingest_options *options, struct ingested *ingested, struct tpa_error *err)
 {
-    struct buffer key = { 0 };
+    SCOPED struct buffer key = { 0 };
     bool keeps = keeping.on && !options->visit && !args->captures.count && !args->results &&
                  !options->wants.only_count;
     if (keeping.progress) {
@@ -230,7 +228,6 @@ static bool read_input(const struct invocation *call, const struct load_args *ar
         file_set_settle(ingested->trace);
     if (fine && keeps && ingested->trace && !ingested->trace->is_kept)
         keep_trace(&key, ingested->trace);
-    buffer_release(&key);
     return fine;
 }
 
@@ -351,8 +348,8 @@ static void gather(struct result *result, const struct alike *alike, struct tabl
 static void gather_notices(struct result *result, size_t first, const int64_t *ranks)
 {
     struct names *known = names_open();
-    struct buffer key = { 0 };
-    struct alike *alike = mem_zalloc(result->notices.count + 1, sizeof *alike);
+    SCOPED struct buffer key = { 0 };
+    SCOPED struct alike *alike = mem_zalloc(result->notices.count + 1, sizeof *alike);
     for (size_t i = 0; i < result->notices.count; i++) {
         name_id id = what_it_says(known, &key, &result->notices.at[i]);
         if (id != NAME_NONE)
@@ -376,8 +373,6 @@ static void gather_notices(struct result *result, size_t first, const int64_t *r
     for (size_t i = 0; i < names_count(known); i++)
         buffer_release(&alike[i].listed);
     result->notices.count = kept;
-    free(alike);
-    buffer_release(&key);
     names_free(known);
 }
 
@@ -416,7 +411,7 @@ static bool are_several_files(const struct trace *trace)
 static void notice_missing_ranks(const struct trace *trace, struct result *result)
 {
     bool are_several = are_several_files(trace) && file_set_of(trace)->jobs < 2;
-    VEC_OF(int64_t) ranks = { 0 };
+    SCOPED VEC_OF(int64_t) ranks = { 0 };
     int64_t world_size = 0;
     for (size_t i = 0; i < trace->file_count && are_several; i++) {
         world_size = trace->files[i].world_size > world_size ? trace->files[i].world_size : world_size;
@@ -430,14 +425,12 @@ static void notice_missing_ranks(const struct trace *trace, struct result *resul
         if (ranks.at[i] < world_size && (count == 0 || ranks.at[count - 1] != ranks.at[i]))
             ranks.at[count++] = ranks.at[i];
     if (count && (int64_t)count < world_size) {
-        struct buffer missing = { 0 };
+        SCOPED struct buffer missing = { 0 };
         append_missing(&missing, ranks.at, count, world_size);
         result_add_notice(result, "missing_ranks", world_size - (int64_t)count, NULL, TPA_NOWHERE,
                           "%zu of %lld ranks %s here; missing: %s", count, (long long)world_size,
                           count == 1 ? "is" : "are", missing.at);
-        buffer_release(&missing);
     }
-    VEC_FREE(&ranks);
 }
 
 /* Notices about the files as a whole. */
@@ -445,13 +438,12 @@ static void notice_files(const struct trace *trace, struct result *result)
 {
     const struct file_set *set = file_set_of(trace);
     if (file_set_has_cycles(set) || set->jobs > 1) {
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         file_set_describe(set, &text);
         result_add_notice(result, "recordings", (int64_t)set->count, NULL, TPA_NOWHERE, "the files are %s",
                           text.at);
         bool seen = result->tables.count && strcmp(result->tables.at[0]->key, "runs") == 0; /* a row each */
         result->notices.at[result->notices.count - 1].on_top = set->jobs > 1 && !seen;
-        buffer_release(&text);
     }
     for (size_t i = 0; i < trace->file_count; i++)
         if (trace->files[i].event_count == 0 &&
@@ -483,7 +475,7 @@ static void notice_steps(const struct trace *trace, struct result *result)
         }
         if (count == 0)
             continue;
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         buffer_printf(&text, "step %" PRId64 " takes ", first->number);
         quantity_append_rounded_time(&text, (double)(first->end_ns - first->start_ns));
         buffer_puts(&text, ", of which ");
@@ -491,7 +483,6 @@ static void notice_steps(const struct trace *trace, struct result *result)
         buffer_puts(&text, " was recorded: times and shares of it are mostly of what was not");
         result_add_notice(result, "steps_outside", count, trace->files[file].path, TPA_NOWHERE, "%s",
                           text.at);
-        buffer_release(&text);
     }
 }
 
@@ -546,7 +537,7 @@ void load_add_notices(const struct trace *trace, struct result *result)
     notice_steps(trace, result);
     size_t first = result->notices.count;
     bool of_ranks = file_set_of(trace)->ranks > 1;
-    int64_t *ranks = mem_alloc(mem_times(trace->notice_count + 1, sizeof *ranks));
+    SCOPED int64_t *ranks = mem_alloc(mem_times(trace->notice_count + 1, sizeof *ranks));
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
         const struct trace_file *file = &trace->files[notice->file];
@@ -558,5 +549,4 @@ void load_add_notices(const struct trace *trace, struct result *result)
         ranks[i] = of_ranks && !notice->of_all ? selection_rank(trace, notice->file) : TABLE_INT_MISSING;
     }
     gather_notices(result, first, ranks);
-    free(ranks);
 }

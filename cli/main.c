@@ -18,7 +18,7 @@
 /* Print the error as one line of JSON, for programs that request it: TPA_ERRORS=json. */
 static void print_error_json(const struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct json_writer json = { .text = &text };
     json_begin_object(&json);
     json_add_text(&json, "error", err->message);
@@ -32,7 +32,6 @@ static void print_error_json(const struct tpa_error *err)
     json_add_text(&json, "hint", err->hint[0] ? err->hint : NULL);
     json_end_object(&json);
     fprintf(stderr, "%s\n", text.at);
-    buffer_release(&text);
 }
 
 static void main_print_error(const struct command *command, const struct tpa_error *err)
@@ -51,10 +50,9 @@ static void main_print_error(const struct command *command, const struct tpa_err
 
 static void print_help(const struct command *command)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     help_command(command, terminal_width(STDOUT_FILENO), &text);
     fwrite(text.at, 1, text.count, stdout);
-    buffer_release(&text);
 }
 
 /* Run COMMAND on the COUNT words of ARGV that follow its name. */
@@ -191,10 +189,9 @@ int main(int argc, char **argv)
     set_up_process();
     grow_stack();
     if (argc < 2) {
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         help_overview(terminal_width(STDERR_FILENO), &text);
         fwrite(text.at, 1, text.count, stderr);
-        buffer_release(&text);
         return EXIT_TROUBLE;
     }
 

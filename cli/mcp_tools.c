@@ -261,10 +261,9 @@ static void mcp_word_add(struct buffer *words, const char *word)
 
 static void mcp_option_add(struct making *making, const char *name, const char *value)
 {
-    struct buffer word = { 0 };
+    SCOPED struct buffer word = { 0 };
     buffer_printf(&word, "--%s=%s", name, value);
     mcp_word_add(&making->call->words, word.at);
-    buffer_release(&word);
 }
 
 /* What tells whether a file has changed; of a folder, of all that is in it, without following links. */
@@ -315,7 +314,7 @@ static bool take_traces(struct making *making, const struct json_text *value)
 {
     struct json_pull in = { value->at, value->at + value->len };
     struct json_text element;
-    struct buffer path = { 0 };
+    SCOPED struct buffer path = { 0 };
     bool good = message_is_array(value) || refuse_type(making, "traces", "an array of paths");
     if (good)
         json_enter(&in, '[');
@@ -326,7 +325,6 @@ static bool take_traces(struct making *making, const struct json_text *value)
         if (good)
             mcp_word_add(&making->operands, path.at);
     }
-    buffer_release(&path);
     return good;
 }
 
@@ -359,7 +357,7 @@ static bool take_array(struct making *making, const char *argument, const struct
 {
     struct json_pull in = { value->at, value->at + value->len };
     struct json_text element;
-    struct buffer text = { 0 }, joined = { 0 };
+    SCOPED struct buffer text = { 0 }, joined = { 0 };
     bool good = message_is_array(value) || refuse_type(making, argument, "an array of texts");
     if (good)
         json_enter(&in, '[');
@@ -372,14 +370,13 @@ static bool take_array(struct making *making, const char *argument, const struct
     }
     if (good && joined.count)
         mcp_option_add(making, row->name, joined.at);
-    EACH(buffer_release, &text, &joined);
     return good;
 }
 
 static bool take_option(struct making *making, const char *argument, const struct opt *row,
                         const struct json_text *value)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     bool is_integer = row->type == &opt_count || row->type == &opt_integer, good = true;
     if (row->type == &opt_flag) {
         bool on = !value->is_string && json_text_is(value, "true");
@@ -401,7 +398,6 @@ static bool take_option(struct making *making, const char *argument, const struc
         if (good)
             mcp_option_add(making, row->name, text.at);
     }
-    buffer_release(&text);
     return good;
 }
 
@@ -410,7 +406,7 @@ static bool take_other(struct making *making, const char *key, const struct opt 
                        const struct json_text *value)
 {
     const char *own = own_argument(making->command);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     bool good;
     if (own && strcmp(own, key) == 0 && own[0] == 'q') {
         good = value->is_string ? message_string(value, &text) ||
@@ -422,12 +418,11 @@ static bool take_other(struct making *making, const char *key, const struct opt 
     } else if (own && strcmp(own, key) == 0) {
         good = take_path(making, key, value, &text, &making->answer);
         if (good) { /* the first operand */
-            struct buffer traces = making->operands;
+            SCOPED struct buffer traces = making->operands;
             making->operands = (struct buffer){ 0 };
             mcp_word_add(&making->operands, text.at);
             if (traces.count)
                 buffer_add(&making->operands, traces.at, traces.count);
-            buffer_release(&traces);
         }
         making->has_own = good;
     } else {
@@ -435,7 +430,6 @@ static bool take_other(struct making *making, const char *key, const struct opt 
                take_path(making, key, value, &text, &making->call->files);
         good = good && refuse(making, "bad_argument", "there is no argument %.100s", key);
     }
-    buffer_release(&text);
     return good;
 }
 
@@ -445,13 +439,12 @@ static bool take_argument(struct making *making, const char *key, const struct j
         return take_traces(making, value);
     if (strcmp(key, "budget") == 0)
         return take_budget(making, value);
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     buffer_puts(&name, key);
     buffer_putc(&name, '\0');
     for (char *c = name.at; *c; c++)
         *c = *c == '_' ? '-' : *c;
     const struct opt *row = strchr(key, '-') ? NULL : mcp_option_find(making->command, name.at);
-    buffer_release(&name);
     return row && is_argument(making->command, row) ? take_option(making, key, row, value)
                                                     : take_other(making, key, row, value);
 }

@@ -15,7 +15,7 @@ int memory_of_snapshots(const struct ingested *ingested, const struct memory_sna
     struct snapshot_query wanted = { .by = query->by, .devices = query->devices };
     if (!snapshot_moment_parse(query->at, &wanted.at, err))
         return EXIT_TROUBLE;
-    struct snapshot_answers *answers = snapshot_answer(&ingested->snapshots, &wanted);
+    SCOPED_OBJECT struct snapshot_answers *answers = snapshot_answer(&ingested->snapshots, &wanted);
     struct snapshot_tables_options options = { query->at, query->by, query->segments };
     struct result *result = result_open("tpa.memory/1");
     snapshot_say(answers, NULL, result);
@@ -25,7 +25,6 @@ int memory_of_snapshots(const struct ingested *ingested, const struct memory_sna
     rows.limit = analysis_limit(output);
     bool fine = output_result(result, &rows, err);
     result_free(result);
-    arena_free(answers);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }
 
@@ -65,7 +64,7 @@ int summary_of_snapshots(const struct ingested *ingested, const struct ranges *d
     struct snapshot_query wanted = { .at = { .kind = oom ? MOMENT_OOM : MOMENT_PEAK },
                                      .by = ALIVE_BY_LINE,
                                      .devices = *devices };
-    struct snapshot_answers *answers = snapshot_answer(&ingested->snapshots, &wanted);
+    SCOPED_OBJECT struct snapshot_answers *answers = snapshot_answer(&ingested->snapshots, &wanted);
     struct snapshot_tables_options options = { .at = oom ? "oom" : NULL, .by = ALIVE_BY_LINE };
     struct result *result = result_open("tpa.summary/1");
     snapshot_say(answers, &wanted.at, result);
@@ -76,6 +75,5 @@ int summary_of_snapshots(const struct ingested *ingested, const struct ranges *d
     rows.limit = output_limit_or(output, MOST);
     bool fine = output_result(result, &rows, err);
     result_free(result);
-    arena_free(answers);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -124,14 +124,13 @@ static bool print_in_budget(const struct printer *printer, const struct result *
                             struct tpa_error *err)
 {
     static const char *const rankings[] = { "tpa.top/1", "tpa.gaps/1", "tpa.kernels/1", "tpa.launches/1" };
-    struct buffer more = { 0 };
+    SCOPED struct buffer more = { 0 };
     bool beginning = ANY(i, sizeof rankings / sizeof *rankings, strcmp(result->schema, rankings[i]) == 0);
     command_line_add_more(&more);
     bool good =
         printer->for_programs
             ? budget_print_json(result, (size_t)args->budget, more.at, beginning, out, err)
             : budget_print_text(printer, result, options, (size_t)args->budget, more.at, beginning, out, err);
-    buffer_release(&more);
     return good;
 }
 
@@ -161,7 +160,7 @@ static bool was_listed(const struct result *result, size_t t, size_t c, const ch
 static bool unknown_column(const struct result *result, const char *word, size_t len, struct tpa_error *err)
 {
     struct suggest near = suggest_for(word, len);
-    struct buffer keys = { 0 };
+    SCOPED struct buffer keys = { 0 };
     for (size_t t = 0; t < result->tables.count; t++) {
         const struct table *table = result->tables.at[t];
         for (size_t c = 0; c < table->column_count; c++) {
@@ -179,7 +178,6 @@ static bool unknown_column(const struct result *result, const char *word, size_t
         tpa_fail(err, TPA_NOWHERE, "there is no column '%.*s'", (int)len, word);
     if (keys.count > 0)
         tpa_hint(err, "the columns are %s", keys.at);
-    buffer_release(&keys);
     return false;
 }
 
@@ -199,7 +197,7 @@ static bool check_columns(const struct result *result, const char *list, struct 
 /* Reduce TABLE to the columns of LIST that it has; false when it has none of them. */
 static bool select_from(struct table *table, const char *list)
 {
-    VEC_OF(size_t) chosen = { 0 };
+    SCOPED VEC_OF(size_t) chosen = { 0 };
     const char *word;
     size_t len;
     while (output_next_word(&list, &word, &len)) {
@@ -211,7 +209,6 @@ static bool select_from(struct table *table, const char *list)
     if (any)
         table_select(table, chosen.at, chosen.count);
     table->chosen = any;
-    VEC_FREE(&chosen);
     return any;
 }
 
@@ -271,7 +268,7 @@ void output_limit_rows(struct result *result, const struct limit *limit)
 
 void output_print_notices(const struct result *result)
 {
-    struct buffer line = { 0 }, safe = { 0 };
+    SCOPED struct buffer line = { 0 }, safe = { 0 };
     for (size_t i = 0; i < result->notices.count; i++) {
         buffer_clear(&line);
         buffer_clear(&safe);
@@ -279,7 +276,6 @@ void output_print_notices(const struct result *result)
         escape_terminal(&safe, line.at, line.count); /* ends of lines, too: a notice is one line */
         terminal_print("%s\n", safe.at);
     }
-    EACH(buffer_release, &line, &safe);
 }
 
 /* Binary output on a terminal would be unreadable, and might control it. */
@@ -352,10 +348,9 @@ bool output_result_with(const struct printer *printer, struct result *result, co
 {
     result_order_notices(result);
     if (result->cannot.reason && !result->cannot.instead[0] && !result->cannot.of_facts) {
-        struct buffer line = { 0 };
+        SCOPED struct buffer line = { 0 };
         command_line_add_other(&line, "info");
         result_answer_instead(result, line.at);
-        buffer_release(&line);
     }
     if (!check_budget(printer, args, err))
         return false;

@@ -247,12 +247,10 @@ static bool is_in_descriptors(const char *at)
     struct stat given, ours;
     if (!slash || slash == at || slash[1] == '\0' || slash[1 + strspn(slash + 1, "0123456789")] != '\0')
         return false;
-    char *folder = mem_strdup(at);
+    SCOPED char *folder = mem_strdup(at);
     folder[slash - at] = '\0';
-    bool same = stat(folder, &given) == 0 && stat("/proc/self/fd", &ours) == 0 &&
-                given.st_dev == ours.st_dev && given.st_ino == ours.st_ino;
-    free(folder);
-    return same;
+    return stat(folder, &given) == 0 && stat("/proc/self/fd", &ours) == 0 && given.st_dev == ours.st_dev &&
+           given.st_ino == ours.st_ino;
 }
 
 /* The descriptor of ours that PATH names: /dev/stdout, /dev/fd/3, what the shell makes of >(...); -1 if none.
@@ -354,7 +352,7 @@ bool output_file_open_raw(struct output_file *file, const char *path, struct tpa
 /* Put the collected text on its terminal, line by line. */
 static bool print_raw(struct output_file *file, struct tpa_error *err)
 {
-    struct buffer line = { 0 };
+    SCOPED struct buffer line = { 0 };
     bool good = fclose(file->stream) == 0;
     file->collects = false;
     file->stream = file->path ? fopen(file->path, "w") : stdout;
@@ -369,7 +367,6 @@ static bool print_raw(struct output_file *file, struct tpa_error *err)
         fwrite(line.at, 1, line.count, file->stream);
         at += len + (next != NULL);
     }
-    buffer_release(&line);
     free(file->raw);
     file->raw = NULL;
     return (good && file->stream) || tpa_fail_errno(err, "cannot write to the terminal");

@@ -43,7 +43,7 @@ static void list_keys(const struct result *result, struct buffer *out)
 static bool unknown_table(const struct result *result, const char *word, size_t len, struct tpa_error *err)
 {
     struct suggest near = suggest_for(word, len);
-    struct buffer keys = { 0 };
+    SCOPED struct buffer keys = { 0 };
     for (size_t t = 0; t < result->tables.count; t++)
         suggest_consider(&near, result->tables.at[t]->key);
     list_keys(result, &keys);
@@ -52,7 +52,6 @@ static bool unknown_table(const struct result *result, const char *word, size_t 
     else
         tpa_fail(err, TPA_NOWHERE, "there is no table '%.*s'", (int)len, word);
     tpa_hint(err, "the tables are %s", keys.at);
-    buffer_release(&keys);
     return false;
 }
 
@@ -136,7 +135,7 @@ bool output_to_folder(const struct printer *printer, const struct result *result
         return tpa_in_file(err, path);
     }
     bool good = output_tables_make_folder(path, err);
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     for (size_t t = 0; t < result->tables.count && good; t++) {
         struct result one = *result;
         one.tables.at = &result->tables.at[t];
@@ -150,7 +149,6 @@ bool output_to_folder(const struct printer *printer, const struct result *result
         buffer_puts(&name, printer->ending);
         good = write_table(printer, &one, options, name.at, err);
     }
-    buffer_release(&name);
     return good;
 }
 
@@ -158,10 +156,9 @@ void output_print_joined(const struct result *result)
 {
     if (result->tables.count < 2)
         return;
-    struct buffer keys = { 0 };
+    SCOPED struct buffer keys = { 0 };
     list_keys(result, &keys);
     terminal_print(
         "note: %zu tables follow one another, each after a line \"# KEY\"; --table KEY writes one of them: %s\n",
         result->tables.count, keys.at);
-    buffer_release(&keys);
 }

@@ -263,9 +263,9 @@ static void print_calls(struct printer_state *state, const struct profile_view *
         end_line(state);
     }
 
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct profile_callees callees = { 0 };
-    struct profile_calls calls = { 0 };
+    SCOPED struct profile_calls calls = { 0 };
     if (!callers)
         profile_callees_make(&callees, state->profile, &scratch);
     for (size_t i = 0; i < view->count; i++) {
@@ -278,8 +278,6 @@ static void print_calls(struct printer_state *state, const struct profile_view *
         for (size_t c = 0; c < calls.count; c++)
             print_call(state, &calls.at[c], name_size, c == 0);
     }
-    VEC_FREE(&calls);
-    arena_release(&scratch);
 }
 
 bool pstats_text_print(enum pstats_report report, const struct profile *profile,

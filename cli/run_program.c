@@ -107,7 +107,7 @@ bool program_is_found(const char *name)
     if (strchr(name, '/') || !path)
         return access(name, X_OK) == 0 || !path;
     bool found = false;
-    struct buffer file = { 0 };
+    SCOPED struct buffer file = { 0 };
     for (size_t len; !found; path += len + 1) {
         len = strcspn(path, ":");
         buffer_clear(&file);
@@ -116,7 +116,6 @@ bool program_is_found(const char *name)
         if (!path[len])
             break;
     }
-    buffer_release(&file);
     return found;
 }
 

@@ -84,11 +84,10 @@ static bool was_seen(struct names *seen, const char *path)
 static struct timeline *make_timeline(const struct trace *trace, int of)
 {
     struct tpa_error none = { 0 };
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
+    SCOPED_OBJECT struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
     struct timeline *timeline = all ? chart_timeline(trace, all) : NULL;
     if (timeline)
         timeline->side = of ? "after" : "before";
-    arena_free(all);
     return timeline;
 }
 
@@ -107,7 +106,7 @@ static void find_common(const struct file_set *set, size_t split, bool *rank, bo
 /* The user decides what is compared; if it is not a run before and one after, that is said first. */
 static void notice_sides(struct measures *const measured[2], struct result *result)
 {
-    VEC_OF(struct set_record) records = { 0 };
+    SCOPED VEC_OF(struct set_record) records = { 0 };
     size_t split = measured[0]->records.count;
     for (int of = 0; of < 2; of++)
         for (size_t i = 0; i < measured[of]->records.count; i++) {
@@ -115,20 +114,17 @@ static void notice_sides(struct measures *const measured[2], struct result *resu
             record.file += of ? (uint32_t)split : 0;
             *VEC_PUSH(&records) = record;
         }
-    struct file_set *set = file_set_find(records.at, records.count, TRACE_FILES_AS_FOUND);
+    SCOPED_OBJECT struct file_set *set = file_set_find(records.at, records.count, TRACE_FILES_AS_FOUND);
     bool rank, recording;
     find_common(set, split, &rank, &recording);
     if (file_set_is_sure(set) && !recording) {
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         file_set_describe(set, &text);
         result_add_notice(result, "sides_of_one_job", (int64_t)set->count, NULL, TPA_NOWHERE,
                           "the sides are %s of one run, not two runs: together the files are %s",
                           rank ? "cycles" : "ranks", text.at);
         result->notices.at[result->notices.count - 1].on_top = true;
-        buffer_release(&text);
     }
-    arena_free(set);
-    VEC_FREE(&records);
 }
 
 /* New; NULL and ERR if a file cannot be read. */

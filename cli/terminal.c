@@ -53,13 +53,13 @@ bool terminal_takes_unicode(void)
 
 void terminal_print(const char *fmt, ...)
 {
-    struct buffer safe = { 0 };
+    SCOPED struct buffer safe = { 0 };
     va_list args;
     va_start(args, fmt);
     int len = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     assert(len >= 0);
-    char *words = mem_alloc((size_t)len + 1);
+    SCOPED char *words = mem_alloc((size_t)len + 1);
     va_start(args, fmt);
     vsnprintf(words, (size_t)len + 1, fmt, args);
     va_end(args);
@@ -74,6 +74,4 @@ void terminal_print(const char *fmt, ...)
     }
     if (safe.count)
         fwrite(safe.at, 1, safe.count, stderr);
-    free(words);
-    buffer_release(&safe);
 }

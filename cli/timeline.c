@@ -115,24 +115,22 @@ static bool same_number(const struct process *a, const struct process *b)
 
 bool *timeline_shared_processes(const struct trace *trace)
 {
-    struct process *processes = sort_processes(trace);
+    SCOPED struct process *processes = sort_processes(trace);
     bool *shared = mem_zalloc(trace->track_count + 1, sizeof *shared);
     FOR_RUNS(first, end, trace->track_count, same_number(&processes[first], &processes[end])) {
         for (size_t i = first; i < end; i++)
             shared[processes[i].track] = processes[end - 1].file != processes[first].file;
     }
-    free(processes);
     return shared;
 }
 
 bool *timeline_first_tracks(const struct trace *trace)
 {
-    struct process *processes = sort_processes(trace);
+    SCOPED struct process *processes = sort_processes(trace);
     bool *is_first = mem_zalloc(trace->track_count + 1, sizeof *is_first);
     for (size_t i = 0; i < trace->track_count; i++)
         is_first[processes[i].track] = i == 0 || !same_number(&processes[i - 1], &processes[i]) ||
                                        processes[i - 1].file != processes[i].file;
-    free(processes);
     return is_first;
 }
 

@@ -122,7 +122,7 @@ bool view_add_findings(const struct view_spans *spans, const char *range, struct
     if (good) {
         const struct answer *answer = result_answer(result);
         size_t count = answer->findings.count;
-        struct found *found = mem_zalloc(count + 1, sizeof *found);
+        SCOPED struct found *found = mem_zalloc(count + 1, sizeof *found);
         struct json_writer json = { .text = out, .compact = true };
         for (size_t i = 0; i < count; i++) {
             const struct answer_finding *finding = &answer->findings.at[i];
@@ -135,7 +135,6 @@ bool view_add_findings(const struct view_spans *spans, const char *range, struct
         for (size_t i = 0; i < count; i++)
             emit_found(&json, spans, &found[i]);
         json_end_array(&json);
-        free(found);
     }
     arena_free(selection);
     result_free(result);

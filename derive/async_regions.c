@@ -63,7 +63,7 @@ static void end_regions(struct open_regions *regions, const struct calltree *tre
                         const struct calltree_thread *thread)
 {
     const struct trace *trace = tree->trace;
-    VEC_OF(struct frame) stack = { 0 };
+    SCOPED VEC_OF(struct frame) stack = { 0 };
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
         event_id e = tree->event[n];
         while (stack.count && stack.at[stack.count - 1].least_ns < trace_start_ns(trace, e))
@@ -78,7 +78,6 @@ static void end_regions(struct open_regions *regions, const struct calltree *tre
             *VEC_PUSH(&stack) = (struct frame){ end_ns, least_ns };
         }
     }
-    VEC_FREE(&stack);
 }
 
 static const struct key by_regions[] = { ASC(struct open_region, event), KEY_END };

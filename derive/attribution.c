@@ -92,7 +92,7 @@ static size_t end_of_pid(const struct pid_track *tracks, size_t count, size_t fi
 static void launches_describe_processes(struct attribution *launches, const bool *holds_numbers)
 {
     const struct trace *trace = launches->trace;
-    struct pid_track *tracks = tracks_by_pid(trace);
+    SCOPED struct pid_track *tracks = tracks_by_pid(trace);
     size_t next = 0, end;
     launches->process_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *launches->process_of));
     for (uint32_t i = 0; i < trace->file_count; i++) {
@@ -116,7 +116,6 @@ static void launches_describe_processes(struct attribution *launches, const bool
         ARENA_OWNS(arena_of(launches), NUMBER_TABLE_MEMORY(&of->calls), NUMBER_TABLE_MEMORY(&of->operators),
                    &of->operator_of);
     }
-    free(tracks);
 }
 
 static const struct key by_call_number[] = { ASC(struct numbered_event, number), KEY_END };
@@ -125,7 +124,7 @@ static const struct key by_call_number[] = { ASC(struct numbered_event, number),
 static uint64_t count_shared(const struct attribution *launches, const struct file_launches *file)
 {
     const struct trace *trace = launches->trace;
-    VEC_OF(struct numbered_event) calls = { 0 };
+    SCOPED VEC_OF(struct numbered_event) calls = { 0 };
     for (size_t p = file->first_process; p < file->first_process + file->process_count; p++) {
         const struct number_table *table = &launches->processes[p].calls;
         struct arg_scan scan = arg_scan_of(trace, ARG_CORRELATION);
@@ -144,7 +143,6 @@ static uint64_t count_shared(const struct attribution *launches, const struct fi
             several |= launches->process_of[trace->track[calls.at[i].event]] != process;
         shared += several ? next - first : 0;
     }
-    VEC_FREE(&calls);
     return shared;
 }
 
@@ -288,8 +286,8 @@ static struct work *work_of_devices(const struct attribution *launches)
 static void settle_devices(struct attribution *launches, const bool *holds_numbers)
 {
     const struct trace *trace = launches->trace;
-    struct pid_track *tracks = tracks_by_pid(trace);
-    struct work *work = work_of_devices(launches);
+    SCOPED struct pid_track *tracks = tracks_by_pid(trace);
+    SCOPED struct work *work = work_of_devices(launches);
     for (size_t first = 0, next; first < trace->track_count; first = next) {
         const struct file_launches *file = &launches->files[tracks[first].track->file];
         bool is_process;
@@ -307,7 +305,6 @@ static void settle_devices(struct attribution *launches, const bool *holds_numbe
     }
     for (track_id t = 0; t < trace->track_count; t++)
         VEC_FREE(&work[t].sample);
-    EACH(free, work, tracks);
 }
 
 /* In files of several processes, assign each device track to one, and count shared_calls. Call after the tables of
@@ -388,7 +385,7 @@ static void link_thread(struct process_calls *process, const struct calltree *tr
 {
     const struct trace *trace = tree->trace;
     struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
-    VEC_OF(event_id) open = { 0 };
+    SCOPED VEC_OF(event_id) open = { 0 };
     node_id end = thread->first + thread->count;
     for (node_id first = thread->first, next; first < end; first = next) {
         int64_t start_ns = trace_start_ns(trace, tree->event[first]);
@@ -401,7 +398,6 @@ static void link_thread(struct process_calls *process, const struct calltree *tr
             if (event_is_call(trace->kind[tree->event[n]]))
                 link_call(process, &correlations, tree->event[n], open.at[open.count - 1]);
     }
-    VEC_FREE(&open);
 }
 
 static void link_by_nesting(struct attribution *launches)
@@ -424,11 +420,10 @@ static void link_by_nesting(struct attribution *launches)
             nesting.nests[t] = trace->files[trace->tracks[t].file].producer == PRODUCER_KINETO
                                    ? NESTS_IN_OPERATORS
                                    : NESTS_IN_ALL;
-    struct calltree *tree = any ? calltree_open(trace, takes_part_in_nesting, &nesting) : NULL;
+    SCOPED_OBJECT struct calltree *tree = any ? calltree_open(trace, takes_part_in_nesting, &nesting) : NULL;
     for (size_t t = 0; tree && t < tree->thread_count; t++)
         link_thread(&launches->processes[launches->process_of[tree->threads[t].track]], tree,
                     &tree->threads[t]);
-    arena_free(tree);
     free(nesting.nests);
 }
 

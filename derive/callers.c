@@ -251,8 +251,8 @@ static event_id last_open(const struct trace *trace, struct begun *begun, int64_
 void callers_functions_at(const struct trace *trace, const event_id *moments, size_t count,
                           event_id *functions)
 {
-    VEC_OF(struct beginning) all = { 0 };
-    bool *is_requested = mem_zalloc(trace->track_count + 1, sizeof *is_requested);
+    SCOPED VEC_OF(struct beginning) all = { 0 };
+    SCOPED bool *is_requested = mem_zalloc(trace->track_count + 1, sizeof *is_requested);
     for (size_t i = 0; i < count; i++)
         is_requested[trace->track[moments[i]]] = true;
     for (event_id e = 0; e < trace->event_count; e++)
@@ -263,7 +263,7 @@ void callers_functions_at(const struct trace *trace, const event_id *moments, si
             (struct beginning){ trace->track[moments[i]], moments[i], i, trace_start_ns(trace, moments[i]) };
     SORT(&all, by_track_time);
 
-    struct begun users = { 0 }, torchs = { 0 };
+    SCOPED struct begun users = { 0 }, torchs = { 0 };
     for (size_t i = 0; i < all.count; i++) {
         const struct beginning *one = &all.at[i];
         if (i > 0 && one->track != all.at[i - 1].track)
@@ -277,8 +277,6 @@ void callers_functions_at(const struct trace *trace, const event_id *moments, si
         event_id user = last_open(trace, &users, one->at_ns), torch = last_open(trace, &torchs, one->at_ns);
         functions[one->moment] = user != EVENT_NONE ? user : torch;
     }
-    EACH(VEC_FREE, &users, &torchs, &all);
-    free(is_requested);
 }
 
 const char *callers_line_of(const struct trace *trace, event_id function, event_id op, size_t *len)

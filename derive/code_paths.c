@@ -139,7 +139,7 @@ static void spell_frame(struct buffer *frame, const char *text, size_t len)
 /* The path of a stack "inner;outer;outermost", or of a record of memory "inner <- outer <- outermost". */
 static uint32_t path_of_stack(struct maker *maker, const char *stack)
 {
-    VEC_OF(uint32_t) labels = { 0 };
+    SCOPED VEC_OF(uint32_t) labels = { 0 };
     struct buffer frame = { 0 };
     const char *arrow = strstr(stack, " <- "), *between = arrow ? " <- " : ";";
     for (const char *at = stack, *end; at; at = end ? end + strlen(between) : NULL) {
@@ -153,7 +153,6 @@ static uint32_t path_of_stack(struct maker *maker, const char *stack)
     uint32_t path = CODE_OUTSIDE;
     for (size_t i = labels.count; i-- > 0;)
         path = path_within(maker->paths, path, labels.at[i]);
-    VEC_FREE(&labels);
     return path;
 }
 

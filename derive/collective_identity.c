@@ -129,7 +129,7 @@ static bool end_together(const struct part_taken *a, size_t a_count, const struc
 static size_t find_groups(struct identity *at, size_t count)
 {
     enum { LEAST_SEATS = 3, MOST_GROUPS = 64 };
-    struct part_taken *parts = mem_alloc(mem_times(count + 1, sizeof *parts));
+    SCOPED struct part_taken *parts = mem_alloc(mem_times(count + 1, sizeof *parts));
     size_t collective = 0, seats = 0, groups = 0;
     FOR_GROUPS_OF(at, count, identities_by_collective, first, end) {
         for (size_t i = first; i < end; i++)
@@ -141,7 +141,7 @@ static size_t find_groups(struct identity *at, size_t count)
         const struct part_taken *parts;
         size_t count;
     } known[MOST_GROUPS];
-    uint32_t *group_of = mem_zalloc(count + 1, sizeof *group_of);
+    SCOPED uint32_t *group_of = mem_zalloc(count + 1, sizeof *group_of);
     FOR_GROUPS_OF(parts, count, of_one_seat, first, end) {
         size_t g = 0;
         while (g < groups && g < MOST_GROUPS &&
@@ -159,7 +159,6 @@ static size_t find_groups(struct identity *at, size_t count)
     bool several = seats >= LEAST_SEATS && groups > 1;
     for (size_t i = 0; i < count && several; i++)
         at[i].apart = at[i].is_message ? 0 : group_of[i]; /* that is of pairs of ranks */
-    EACH(free, parts, group_of);
     return several ? groups : 0;
 }
 

@@ -53,7 +53,7 @@ static int64_t absolute(const struct collectives *all, const struct collective *
 
 static struct identity *make_identities(const struct collectives *all, size_t *count)
 {
-    struct step_list *steps = step_list_open(all->trace);
+    SCOPED_OBJECT struct step_list *steps = step_list_open(all->trace);
     const struct file_set *set = file_set_of(all->trace);
     bool by_step = have_steps(all, steps), *repeats = find_repeats(set),
          *launching = collective_places_launching(all);
@@ -93,7 +93,6 @@ static struct identity *make_identities(const struct collectives *all, size_t *c
         };
     }
     EACH(free, repeats, launching);
-    arena_free(steps);
     return identities;
 }
 
@@ -124,7 +123,7 @@ static void compare_clocks(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;
     const struct file_set *set = file_set_of(all->trace);
-    VEC_OF(int64_t) *ahead = mem_zalloc(all->place_count + 1, sizeof *ahead);
+    SCOPED VEC_OF(int64_t) *ahead = mem_zalloc(all->place_count + 1, sizeof *ahead);
     struct round_reference {
         uint64_t seat;
         uint32_t place;
@@ -163,7 +162,7 @@ static void compare_clocks(struct collective_matches *matches)
             ahead[p].count ? rank_clocks_deviation(ahead[p].at, ahead[p].count, matches->clock_ns[p]) : 0;
         VEC_FREE(&ahead[p]);
     }
-    EACH(free, references, ahead);
+    free(references);
 }
 
 /* Do two files use the same clock? */
@@ -315,7 +314,7 @@ static bool may_lack_members(const struct collectives *all, const struct collect
 static void find_outside_waits(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;
-    VEC_OF(struct group_transfer) transfers = { 0 };
+    SCOPED VEC_OF(struct group_transfer) transfers = { 0 };
     for (size_t m = 0; m < matches->count; m++) {
         struct collective_match *match = &matches->at[m];
         const struct collective *one = &all->at[match->last];
@@ -332,7 +331,6 @@ static void find_outside_waits(struct collective_matches *matches)
     group_transfers_judge(transfers.at, transfers.count);
     for (size_t i = 0; i < transfers.count; i++)
         matches->at[transfers.at[i].index].outside_ns = transfers.at[i].outside_ns;
-    VEC_FREE(&transfers);
 }
 
 /* By how much the ends at PLACE may be off, whose times are corrected by APPLIED_NS. */
@@ -420,10 +418,10 @@ static void find_clocks(struct collective_matches *matches)
     const struct collectives *all = matches->collectives;
     const struct trace *trace = all->trace;
     const struct file_set *set = file_set_of(trace);
-    uint32_t *hosts = hosts_of(trace, set);
-    bool *meets = mem_zalloc(set->ranks + 1, sizeof *meets);
-    struct clock_end *ends = mem_alloc(mem_times(all->count + 1, sizeof *ends));
-    struct clock_meeting *joining = mem_alloc(mem_times(matches->count + 1, sizeof *joining));
+    SCOPED uint32_t *hosts = hosts_of(trace, set);
+    SCOPED bool *meets = mem_zalloc(set->ranks + 1, sizeof *meets);
+    SCOPED struct clock_end *ends = mem_alloc(mem_times(all->count + 1, sizeof *ends));
+    SCOPED struct clock_meeting *joining = mem_alloc(mem_times(matches->count + 1, sizeof *joining));
     struct clock_problem problem = {
         .members = set->ranks, .host = hosts, .meets = meets, .meetings = joining, .ends = ends
     };
@@ -439,9 +437,8 @@ static void find_clocks(struct collective_matches *matches)
         if (collective_joins_all(all->at[member[0]].kind))
             joining[problem.count++] = meeting;
     }
-    struct rank_clock *clocks = rank_clocks_find(&problem);
+    SCOPED struct rank_clock *clocks = rank_clocks_find(&problem);
     matches->clocks = clocks_of_files(set, clocks);
-    EACH(free, clocks, hosts, meets, ends, joining);
 }
 
 /* The results for each collective. */
@@ -528,9 +525,9 @@ static struct unrecorded_waits *unrecorded_waits_open(const struct trace *trace)
 {
     if (trace->file_count < 2)
         return arena_open(sizeof(struct unrecorded_waits));
-    struct collectives *all = collectives_open(trace);
+    SCOPED_OBJECT struct collectives *all = collectives_open(trace);
     struct unrecorded_waits *waits = arena_open(sizeof *waits + mem_times(all->count, sizeof waits->at[0]));
-    struct collective_matches *matches = collective_matches_open(all);
+    SCOPED_OBJECT struct collective_matches *matches = collective_matches_open(all);
     for (size_t i = 0; i < all->count; i++) {
         const struct collective_place *place = &all->places[all->at[i].place];
         int64_t start_ns = trace_start_ns(trace, all->at[i].event), ns = unrecorded_ns(matches, i);
@@ -541,8 +538,6 @@ static struct unrecorded_waits *unrecorded_waits_open(const struct trace *trace)
             (struct unrecorded_wait){ all->at[i].event, place->file, place->device, start_ns, ns };
     }
     SORT(waits, unrecorded_wait_by_device);
-    arena_free(matches);
-    arena_free(all);
     return waits;
 }
 

@@ -27,10 +27,9 @@ static char *fold(const char *name)
 /* The meaning of the first of WORDS that NAME contains, or MISSING. */
 static int find_word(const char *name, const struct word *words, int missing)
 {
-    char *folded = fold(name);
+    SCOPED char *folded = fold(name);
     for (; words->text && !strstr(folded, words->text); words++)
         ;
-    free(folded);
     return words->text ? words->meaning : missing;
 }
 
@@ -288,12 +287,11 @@ static const struct spelling {
 
 const struct element_type *element_type_of(const char *text, size_t len)
 {
-    char *exact = mem_strndup(text, len), *folded = fold(exact);
+    SCOPED char *exact = mem_strndup(text, len), *folded = fold(exact);
     const struct element_type *found = NULL;
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings && !found; i++)
         if (strcmp(folded, spellings[i].text) == 0)
             found = &spellings[i].type;
-    EACH(free, exact, folded);
     return found;
 }
 

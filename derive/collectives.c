@@ -340,7 +340,7 @@ static void add_regions(struct search *search, const bool *has_gpu)
     const struct trace *trace = search->trace;
     const struct calltree *tree = search->tree;
     /* Files whose issues are known by record_param_comms; the annotations nccl:* repeat them. */
-    bool *has_records = mem_zalloc(trace->file_count + 1, sizeof *has_records);
+    SCOPED bool *has_records = mem_zalloc(trace->file_count + 1, sizeof *has_records);
     for (node_id n = 0; n < tree->count; n++)
         if (collectives_is_region(trace, tree->event[n]) &&
             facts_of(search, trace->name[tree->event[n]]) & FACT_RECORD &&
@@ -366,7 +366,6 @@ static void add_regions(struct search *search, const bool *has_gpu)
         else if (issued && !search->reported[n])
             search->all->without_kernel++;
     }
-    free(has_records);
 }
 
 /* ---- places ---- */
@@ -487,7 +486,7 @@ static void find_all(struct search *search)
     }
     add_regions(search, has_gpu);
     free(has_gpu);
-    struct place_and_start *order = mem_alloc(mem_times(all->count + 1, sizeof *order));
+    SCOPED struct place_and_start *order = mem_alloc(mem_times(all->count + 1, sizeof *order));
     struct collective *sorted = mem_alloc(mem_times(all->count + 1, sizeof *sorted));
     for (size_t i = 0; i < all->count; i++)
         order[i] = (struct place_and_start){ all->at[i].place, trace_start_ns(trace, all->at[i].event), i };
@@ -495,7 +494,7 @@ static void find_all(struct search *search)
         SORT_ARRAY(order, all->count, by_places);
     for (size_t i = 0; i < all->count; i++)
         sorted[i] = all->at[order[i].index];
-    EACH(free, order, all->at);
+    free(all->at);
     all->at = sorted;
     all->capacity = all->count + 1;
 }
@@ -525,7 +524,7 @@ struct collectives *collectives_open(const struct trace *trace)
 
     all->place_count = all->gpu->device_count + trace->file_count;
     all->places = collective_places_open(all);
-    bool *has_any =
+    SCOPED bool *has_any =
         mem_zalloc(all->place_count + 1, sizeof *has_any); /* by place: those alone are asked about */
     bool *hosts = has_any + all->gpu->device_count, any_host = false;
     for (size_t i = 0; i < all->count; i++) {
@@ -545,7 +544,7 @@ struct collectives *collectives_open(const struct trace *trace)
         index_computation(&all->places[p]);
         index_work(trace, &all->places[p]);
     }
-    EACH(free, has_any, search.node, search.reported, search.taking, search.facts);
+    EACH(free, search.node, search.reported, search.taking, search.facts);
     arena_free(search.tree);
     arena_free(search.groups);
     return all;

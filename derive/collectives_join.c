@@ -88,7 +88,7 @@ void collectives_join_add(struct collectives_join *join, const struct collective
                           event_id first_event, uint32_t first_file)
 {
     const struct trace *trace = all->trace;
-    event_id *number_of = number_events(trace, needed, first_event);
+    SCOPED event_id *number_of = number_events(trace, needed, first_event);
     uint32_t first_place = (uint32_t)join->places.count;
     size_t devices = all->place_count - trace->file_count; /* hosts follow them */
     for (size_t p = 0; p < all->place_count; p++)
@@ -107,7 +107,6 @@ void collectives_join_add(struct collectives_join *join, const struct collective
         *VEC_PUSH(join) = one;
     }
     join->without_kernel += all->without_kernel;
-    free(number_of);
 }
 
 /* ---- all together ---- */
@@ -135,8 +134,8 @@ struct collectives *collectives_join_finish(struct collectives_join *join, const
     ARENA_OWNS(arena_of(all), &all->at);
     all->trace = trace;
     all->without_kernel = join->without_kernel;
-    uint32_t *number_of = number_places(join, all);
-    size_t *first =
+    SCOPED uint32_t *number_of = number_places(join, all);
+    SCOPED size_t *first =
         mem_zalloc(all->place_count + 2, sizeof *first); /* by place: where its collectives begin */
     for (size_t i = 0; i < join->count; i++)
         first[number_of[join->at[i].place] + 1]++;
@@ -149,7 +148,6 @@ struct collectives *collectives_join_finish(struct collectives_join *join, const
         one.place = number_of[one.place];
         all->at[first[one.place]++] = one;
     }
-    EACH(free, first, number_of);
     arena_free(join);
     return all;
 }

@@ -85,8 +85,8 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
 {
     struct device_steps *steps = arena_open(sizeof *steps);
     ARENA_OWNS(arena_of(steps), &steps->at);
-    struct launched *launched = mem_zalloc(ranges->count + 1, sizeof *launched);
-    uint32_t *step_of = mem_alloc(mem_times(gpu->count + 1, sizeof *step_of));
+    SCOPED struct launched *launched = mem_zalloc(ranges->count + 1, sizeof *launched);
+    SCOPED uint32_t *step_of = mem_alloc(mem_times(gpu->count + 1, sizeof *step_of));
     match_work(ranges, gpu, launched, step_of);
     int64_t previous_end_ns = 0;
     size_t first = 0; /* of the file */
@@ -118,17 +118,14 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
         if (i + 1 == ranges->count || ranges->at[i + 1].file != range->file)
             find_incomplete(&steps->at[first], i + 1 - first);
     }
-    EACH(free, launched, step_of);
     return steps;
 }
 
 static void *device_steps_derive(const struct trace *trace)
 {
-    struct step_list *ranges = step_list_open(trace);
+    SCOPED_OBJECT struct step_list *ranges = step_list_open(trace);
     step_list_drop_overlaps(ranges);
-    struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
-    arena_free(ranges);
-    return steps;
+    return device_steps_open(ranges, gpu_events_of(trace));
 }
 
 DERIVED(device_steps, device_steps_of, device_steps_derive);

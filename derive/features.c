@@ -196,7 +196,7 @@ static bool has_collectives(const struct trace *trace)
     enum { CHECKED_AS_OPERATOR = 1, CHECKED_AS_KERNEL = 2 };
     if (trace->args[ARG_COLLECTIVE].count > 0)
         return true;
-    uint8_t *checked = mem_zalloc(names_count(trace->names) + 1, 1);
+    SCOPED uint8_t *checked = mem_zalloc(names_count(trace->names) + 1, 1);
     bool found = false;
     for (event_id e = 0; e < trace->event_count && !found; e++) {
         bool kernel = trace->kind[e] == EVENT_KERNEL;
@@ -209,7 +209,6 @@ static bool has_collectives(const struct trace *trace)
         found = kernel ? kernel_is_communication(trace_name(trace, e))
                        : operator_is_communication(trace_name(trace, e));
     }
-    free(checked);
     return found;
 }
 

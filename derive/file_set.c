@@ -379,7 +379,7 @@ static enum set_evidence find_evidence(const struct finding *finding, const stru
 static void number_rounds(const struct finding *finding, struct file_set *set, uint32_t job)
 {
     uint32_t *round = mem_alloc(mem_times(set->count, sizeof *round)), rounds = 0;
-    uint32_t *last = mem_zalloc(set->processes + 1, sizeof *last); /* by process: its last round + 1 */
+    SCOPED uint32_t *last = mem_zalloc(set->processes + 1, sizeof *last); /* by process: its last round + 1 */
     int64_t end_ns = INT64_MIN;
     bool fine = true;
     for (size_t r = 0; r < set->count; r++) { /* by time */
@@ -396,7 +396,7 @@ static void number_rounds(const struct finding *finding, struct file_set *set, u
     for (size_t f = 0; f < set->count && fine; f++)
         if (set->files[f].job == job)
             set->files[f].round = round[f];
-    EACH(free, round, last);
+    free(round);
 }
 
 /* Does no rank have the number of another, of another job? */
@@ -472,10 +472,8 @@ static void *derive(const struct trace *trace)
     struct set_record alone = { .rank = trace->file_count ? trace->files[0].rank : NO_RANK };
     if (trace->file_count < 2)
         return file_set_find(&alone, trace->file_count, trace->files_are);
-    struct set_record *records = file_set_records(trace);
-    struct file_set *set = file_set_find(records, trace->file_count, trace->files_are);
-    free(records);
-    return set;
+    SCOPED struct set_record *records = file_set_records(trace);
+    return file_set_find(records, trace->file_count, trace->files_are);
 }
 
 DERIVED(file_set, file_set_of, derive);

@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 uint64_t file_set_fingerprint(const struct trace *trace, uint32_t file)
 {
     const struct trace_file *of = &trace->files[file];
-    uint64_t *of_name = mem_zalloc(names_count(trace->names) + 1, sizeof *of_name);
+    SCOPED uint64_t *of_name = mem_zalloc(names_count(trace->names) + 1, sizeof *of_name);
     uint64_t hash = mix(mix(of->event_count, of->has_base), (uint64_t)(of->has_base ? of->base_ns : 0));
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         name_id id = trace->name[e];
@@ -31,7 +31,6 @@ uint64_t file_set_fingerprint(const struct trace *trace, uint32_t file)
         hash = mix(hash, (uint64_t)trace_start_ns(trace, e));
         hash = mix(hash, (uint64_t)trace_dur_ns(trace, e));
     }
-    free(of_name);
     return hash;
 }
 
@@ -60,7 +59,7 @@ static bool may_be_copy(const struct trace *trace, uint32_t one, uint32_t other)
 static void tell_copies(struct trace *trace, const uint32_t *of, size_t files, uint64_t count)
 {
     enum { MOST_NAMED = 3 };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     uint64_t named = 0;
     buffer_printf(&text,
                   count == 1 ? "%" PRIu64 " file is a copy and counts once: "
@@ -74,15 +73,14 @@ static void tell_copies(struct trace *trace, const uint32_t *of, size_t files, u
         buffer_printf(&text, " and %" PRIu64 " more", count - named);
     buffer_puts(&text, " (the same events at the same times)");
     trace_tell(trace, 0, true, FILE_SET_COPIES, text.at, count);
-    buffer_release(&text);
 }
 
 static void drop_copies(struct trace *trace)
 {
     size_t files = trace->file_count;
-    struct content *contents = mem_zalloc(files + 1, sizeof *contents);
-    uint32_t *of = mem_alloc(mem_times(files + 1, sizeof *of));
-    bool *keep = mem_alloc(files + 1);
+    SCOPED struct content *contents = mem_zalloc(files + 1, sizeof *contents);
+    SCOPED uint32_t *of = mem_alloc(mem_times(files + 1, sizeof *of));
+    SCOPED bool *keep = mem_alloc(files + 1);
     uint64_t count = 0;
     for (uint32_t f = 0; f < files; f++) {
         contents[f] = (struct content){ 0, trace->files[f].event_count, f };
@@ -107,7 +105,6 @@ static void drop_copies(struct trace *trace)
         tell_copies(trace, of, files, count);
         trace_keep(trace, &(struct trace_part){ .files = keep });
     }
-    EACH(free, contents, of, keep);
 }
 
 /* ---- ranks that lack steps ---- */
@@ -136,18 +133,16 @@ struct rank_steps file_set_find_lacking(const struct file_set *set, struct rank_
 
 static void tell_missing_steps(struct trace *trace)
 {
-    struct rank_step_list steps = { 0 };
+    SCOPED struct rank_step_list steps = { 0 };
     file_set_add_steps(trace, 0, &steps);
-    struct rank_steps lacking = file_set_find_lacking(file_set_of(trace), &steps);
-    struct buffer text = { 0 };
+    SCOPED struct rank_steps lacking = file_set_find_lacking(file_set_of(trace), &steps);
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < lacking.count; i++) {
         buffer_clear(&text);
         rank_steps_describe(&lacking.at[i], &text);
         trace_tell(trace, (uint32_t)lacking.at[i].source, false, lack_word(LACK_MISSING_STEPS), text.at,
                    (uint64_t)(lacking.at[i].of - lacking.at[i].has));
     }
-    buffer_release(&text);
-    EACH(VEC_FREE, &steps, &lacking);
 }
 
 /* ---- ranks without work of a device ---- */
@@ -175,12 +170,11 @@ static void tell_missing_work(struct trace *trace)
         if (file->rank < 0 || file->event_count == 0 || has_work[set->files[f].rank] ||
             file->lost.lost_launches || !uses_device(trace, file))
             continue;
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         buffer_printf(
             &text, "rank %" PRId64 " has no work of its device, which other ranks have: the profiler lost it",
             file->rank);
         trace_tell(trace, f, false, lack_word(LACK_LOST_WORK), text.at, 1);
-        buffer_release(&text);
     }
     free(has_work);
 }

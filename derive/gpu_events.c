@@ -111,7 +111,7 @@ static enum gpu_work work_of_kernel(const struct trace *trace, uint8_t *facts, e
 static void link_work(struct gpu_events *gpu, const struct attribution *launches)
 {
     const struct trace *trace = gpu->trace;
-    uint8_t *facts = mem_zalloc(names_count(trace->names) + 1, 1);
+    SCOPED uint8_t *facts = mem_zalloc(names_count(trace->names) + 1, 1);
     struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION),
                     ids = arg_scan_of(trace, ARG_EXTERNAL_ID),
                     collectives = arg_scan_of(trace, ARG_COLLECTIVE);
@@ -130,7 +130,6 @@ static void link_work(struct gpu_events *gpu, const struct attribution *launches
                 ? GPU_MEMSET
                 : work_of_kernel(trace, facts, e, gpu->op[i], arg_scan_get(&collectives, e, &unused));
     }
-    free(facts);
 }
 
 static void *gpu_events_derive(const struct trace *trace)
@@ -183,8 +182,9 @@ struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
     const struct trace *trace = gpu->trace;
     struct gpu_streams *streams = arena_open(sizeof *streams);
     ARENA_OWNS(arena_of(streams), &streams->at, &streams->position);
-    uint32_t *stream_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *stream_of)); /* by track */
-    uint32_t *next =
+    SCOPED uint32_t *stream_of =
+        mem_alloc(mem_times(trace->track_count + 1, sizeof *stream_of)); /* by track */
+    SCOPED uint32_t *next =
         mem_zalloc(gpu->device_count + 1, sizeof *next); /* by device: place of its next stream */
     for (size_t d = 0; d < gpu->device_count; d++)
         next[d + 1] = next[d] + gpu->devices[d].stream_count;
@@ -201,13 +201,12 @@ struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
         streams->at[stream_of[trace->track[gpu->event[i]]]].count++;
     for (size_t s = 1; s < streams->count; s++)
         streams->at[s].first = streams->at[s - 1].first + streams->at[s - 1].count;
-    size_t *filled = mem_zalloc(streams->count + 1, sizeof *filled);
+    SCOPED size_t *filled = mem_zalloc(streams->count + 1, sizeof *filled);
     streams->position = mem_alloc(mem_times(gpu->count + 1, sizeof *streams->position));
     for (size_t i = 0; i < gpu->count; i++) {
         uint32_t stream = stream_of[trace->track[gpu->event[i]]];
         streams->position[streams->at[stream].first + filled[stream]++] = (uint32_t)i;
     }
-    EACH(free, filled, next, stream_of);
     return streams;
 }
 

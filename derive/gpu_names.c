@@ -157,7 +157,7 @@ static const char *const ordinary_words[] = {
 
 enum tensor_use kernel_tensor_use(const char *name)
 {
-    char *lower = lower_case(name);
+    SCOPED char *lower = lower_case(name);
     enum tensor_use use = TENSOR_UNKNOWN;
     if (kernel_is_communication(name) || holds_one_of(lower, plain_words))
         use = TENSOR_NO;
@@ -165,7 +165,6 @@ enum tensor_use kernel_tensor_use(const char *name)
         use = TENSOR_YES;
     else if (holds_one_of(lower, ordinary_words))
         use = TENSOR_NO;
-    free(lower);
     return use;
 }
 
@@ -213,10 +212,8 @@ static const char *const product_beginnings[] = {
 
 bool kernel_is_product(const char *name)
 {
-    char *lower = lower_case(name);
-    bool is = holds_one_of(lower, product_words);
-    free(lower);
-    return is;
+    SCOPED char *lower = lower_case(name);
+    return holds_one_of(lower, product_words);
 }
 
 bool operator_is_product(const char *name)

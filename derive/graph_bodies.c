@@ -35,11 +35,9 @@ static uint32_t kernel_name(struct graph_bodies *bodies, const char *name)
         return add_text(bodies->names, "copy");
     if (strstr(name, "fillBuffer"))
         return add_text(bodies->names, "memset");
-    struct buffer readable = { 0 };
+    SCOPED struct buffer readable = { 0 };
     bool mangled = demangle_name(&readable, name);
-    uint32_t id = add_text(bodies->names, mangled ? readable.at : name);
-    buffer_release(&readable);
-    return id;
+    return add_text(bodies->names, mangled ? readable.at : name);
 }
 
 uint32_t graph_work_name(struct graph_bodies *bodies, enum event_kind kind, const char *name)
@@ -104,8 +102,9 @@ static void find_captures(struct adding *adding)
 {
     const struct trace *trace = adding->trace;
     size_t count;
-    event_id *edges = graph_bodies_find_calls(adding, false, &count);
-    uint32_t *open = mem_alloc(mem_times(trace->track_count + 1, sizeof *open)); /* by track: 1 + its span */
+    SCOPED event_id *edges = graph_bodies_find_calls(adding, false, &count);
+    SCOPED uint32_t *open =
+        mem_alloc(mem_times(trace->track_count + 1, sizeof *open)); /* by track: 1 + its span */
     memset(open, 0, trace->track_count * sizeof *open);
     for (size_t i = 0; i < count; i++) {
         event_id e = edges[i];
@@ -119,15 +118,14 @@ static void find_captures(struct adding *adding)
             open[track] = 0;
         }
     }
-    EACH(free, open, edges);
 }
 
 /* In files without captures: steps, or else the whole file. */
 static void find_eager_spans(struct adding *adding)
 {
     const struct trace *trace = adding->trace;
-    struct step_list *steps = step_list_open(trace);
-    bool *has_spans = mem_zalloc(trace->file_count + 1, sizeof *has_spans);
+    SCOPED_OBJECT struct step_list *steps = step_list_open(trace);
+    SCOPED bool *has_spans = mem_zalloc(trace->file_count + 1, sizeof *has_spans);
     for (size_t i = 0; i < adding->spans.count; i++)
         has_spans[adding->spans.at[i].file] = true;
     step_list_drop_overlaps(steps);
@@ -140,8 +138,6 @@ static void find_eager_spans(struct adding *adding)
         if (!has_spans[file] && adding->spans.count == before)
             *VEC_PUSH(&adding->spans) = (struct body_span){ TRACK_NONE, file, INT64_MIN, INT64_MAX };
     }
-    free(has_spans);
-    arena_free(steps);
 }
 
 /* ---- properties of a launch ---- */
@@ -161,7 +157,7 @@ static uint32_t path_of(struct adding *adding, enum code_frames frames, uint32_t
     uint32_t *known = &adding->path_of[frames][path];
     if (*known != UINT32_MAX)
         return *known;
-    VEC_OF(uint32_t) chain = { 0 }; /* from the innermost outwards */
+    SCOPED VEC_OF(uint32_t) chain = { 0 }; /* from the innermost outwards */
     for (uint32_t at = path; at != CODE_OUTSIDE && adding->path_of[frames][at] == UINT32_MAX;
          at = paths->at[at].parent)
         *VEC_PUSH(&chain) = at;
@@ -174,7 +170,6 @@ static uint32_t path_of(struct adding *adding, enum code_frames frames, uint32_t
             *VEC_PUSH(to) = (struct captured_path){ key[0], key[1] };
         adding->path_of[frames][chain.at[i]] = id;
     }
-    VEC_FREE(&chain);
     return *known;
 }
 

@@ -97,7 +97,7 @@ static size_t count_by_node(const struct matching *matching, const struct replay
 /* The kind of REPLAY: replays with the same names on as many streams, and the same known nodes, are of one kind. */
 static uint32_t sort_of(struct matching *matching, const struct replay *replay)
 {
-    VEC_OF(uint32_t) key = { 0 };
+    SCOPED VEC_OF(uint32_t) key = { 0 };
     bool has_nodes = count_by_node(matching, replay) > 0;
     for (size_t i = replay->first; i < replay->first + replay->count; i++) {
         bool next_stream =
@@ -108,15 +108,13 @@ static uint32_t sort_of(struct matching *matching, const struct replay *replay)
         if (has_nodes)
             *VEC_PUSH(&key) = matching->by_node[i];
     }
-    uint32_t id = names_add(matching->sort_keys, (const char *)key.at, key.count * sizeof *key.at);
-    VEC_FREE(&key);
-    return id;
+    return names_add(matching->sort_keys, (const char *)key.at, key.count * sizeof *key.at);
 }
 
 static void name_operations(struct matching *matching)
 {
     const struct trace *trace = matching->trace;
-    uint32_t *known =
+    SCOPED uint32_t *known =
         mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *known)); /* of kernels, by name */
     memset(known, 0xff, names_count(trace->names) * sizeof *known);
     for (size_t i = 0; i < matching->operations.count; i++) {
@@ -126,7 +124,6 @@ static void name_operations(struct matching *matching)
             *name = graph_work_name(matching->links->bodies, trace->kind[e], trace_name(trace, e));
         *VEC_PUSH(&matching->names) = *name;
     }
-    free(known);
 }
 
 static void find_replays(struct matching *matching)
@@ -208,13 +205,13 @@ static struct sequence launches_left(const struct matching *matching, const stru
 static size_t match_part(const struct matching *matching, const struct part *part,
                          const struct graph_body *body, size_t first_work, bool *taken, uint32_t *launch_of)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct sequence ran = sequence_open(part->count, &scratch),
                     captured = launches_left(matching, body, taken, &scratch);
     for (size_t i = part->first; i < part->first + part->count; i++)
         if (matching->by_node[i] == NO_LAUNCH)
             sequence_add(&ran, matching->names.at[i], i - first_work);
-    struct lcs_pairs pairs = { 0 };
+    SCOPED struct lcs_pairs pairs = { 0 };
     size_t matched = 0;
     if (lcs_find(ran.names, ran.count, captured.names, captured.count, MOST_EDITS, &pairs)) {
         for (size_t i = 0; i < pairs.count; i++) {
@@ -224,8 +221,6 @@ static size_t match_part(const struct matching *matching, const struct part *par
         }
         matched = pairs.count;
     }
-    VEC_FREE(&pairs);
-    arena_release(&scratch);
     return matched;
 }
 
@@ -248,12 +243,11 @@ static size_t match_by_names(const struct matching *matching, const struct repla
                              const struct graph_body *body, uint32_t *launch_of)
 {
     size_t part_count, matched = 0;
-    struct part *parts = parts_of(matching, replay, &part_count);
-    bool *taken = taken_by_node(matching, replay, body);
+    SCOPED struct part *parts = parts_of(matching, replay, &part_count);
+    SCOPED bool *taken = taken_by_node(matching, replay, body);
     memset(launch_of, 0xff, replay->count * sizeof *launch_of);
     for (size_t i = 0; i < part_count; i++)
         matched += match_part(matching, &parts[i], body, replay->first, taken, launch_of);
-    EACH(free, taken, parts);
     return matched;
 }
 
@@ -278,8 +272,8 @@ static struct sequence operations_by_start(const struct matching *matching, cons
 static size_t match_by_place(const struct matching *matching, const struct replay *replay,
                              const struct graph_body *body, uint32_t *launch_of)
 {
-    bool *taken = taken_by_node(matching, replay, body);
-    struct arena scratch = { 0 };
+    SCOPED bool *taken = taken_by_node(matching, replay, body);
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct sequence ran = operations_by_start(matching, replay, &scratch),
                     captured = launches_left(matching, body, taken, &scratch);
     const struct names *names = matching->links->bodies->names;
@@ -291,10 +285,7 @@ static size_t match_by_place(const struct matching *matching, const struct repla
         fits = captured.names[i] == LCS_NOTHING ? is_kernel : captured.names[i] == ran.names[i];
         launch_of[ran.places[i]] = captured.places[i];
     }
-    size_t matched = fits ? ran.count : 0;
-    arena_release(&scratch);
-    free(taken);
-    return matched;
+    return fits ? ran.count : 0;
 }
 
 static size_t match(const struct matching *matching, const struct replay *replay,
@@ -311,7 +302,7 @@ static void sort_bodies(struct matching *matching)
 {
     const struct graph_bodies *bodies = matching->links->bodies;
     matching->body_sort = mem_alloc(mem_times(bodies->count + 1, sizeof *matching->body_sort));
-    VEC_OF(uint32_t) key = { 0 };
+    SCOPED VEC_OF(uint32_t) key = { 0 };
     for (uint32_t b = 0; b < bodies->count; b++) {
         key.count = 0;
         for (size_t i = 0; i < bodies->at[b].count; i++)
@@ -321,7 +312,6 @@ static void sort_bodies(struct matching *matching)
         if (matching->body_sort[b] == matching->first_body.count)
             *VEC_PUSH(&matching->first_body) = b;
     }
-    VEC_FREE(&key);
 }
 
 static size_t apart(size_t a, size_t b)
@@ -499,7 +489,7 @@ static void match_nodes(struct matching *matching)
 {
     const struct graph_bodies *bodies = matching->links->bodies;
     size_t count;
-    struct node_launch *nodes = graph_links_find_nodes(bodies, &count);
+    SCOPED struct node_launch *nodes = graph_links_find_nodes(bodies, &count);
     for (size_t i = 0; i < matching->operations.count; i++) {
         int64_t node;
         matching->by_node[i] = NO_LAUNCH;
@@ -517,7 +507,6 @@ static void match_nodes(struct matching *matching)
             break;
         }
     }
-    free(nodes);
 }
 
 /* Match the rest of REPLAY by sequence in the body of its nodes, if at least half of all operations match in this

@@ -29,9 +29,9 @@ static void *host_computing_derive(const struct trace *trace)
     computing->thread_count = trace->track_count;
     computing->threads =
         arena_vectors(arena_of(computing), trace->track_count + 1, sizeof *computing->threads);
-    struct calltree *tree = calltree_open(trace, calltree_takes_operators, trace);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, calltree_takes_operators, trace);
     calltree_nest(tree);
-    uint8_t *sorts = sorts_of_names(trace);
+    SCOPED uint8_t *sorts = sorts_of_names(trace);
     bool *calls = mem_zalloc(tree->count + 1, sizeof *calls), /* by node; COMMUNICATES: it, or one within */
         *communicates = mem_zalloc(tree->count + 1, sizeof *communicates);
     for (node_id n = (node_id)tree->count; n-- > 0;) {
@@ -49,8 +49,7 @@ static void *host_computing_derive(const struct trace *trace)
     }
     for (track_id t = 0; t < computing->thread_count; t++)
         intervals_merge(&computing->threads[t]);
-    EACH(free, sorts, calls, communicates);
-    arena_free(tree);
+    EACH(free, calls, communicates);
     return computing;
 }
 

@@ -51,9 +51,10 @@ static void add_ready(struct host_state *host, const struct trace *trace, const 
 
 static void add_events(struct host_state *host, const struct trace *trace)
 {
-    struct intervals *ready = mem_zalloc(trace->file_count + 1, sizeof *ready);
-    bool *own = mem_zalloc(trace->track_count + 1, sizeof *own);
-    uint8_t *of_call = classify_names(trace->names, true), *of_region = classify_names(trace->names, false);
+    SCOPED struct intervals *ready = mem_zalloc(trace->file_count + 1, sizeof *ready);
+    SCOPED bool *own = mem_zalloc(trace->track_count + 1, sizeof *own);
+    SCOPED uint8_t *of_call = classify_names(trace->names, true),
+                   *of_region = classify_names(trace->names, false);
     for (event_id e = 0; e < trace->event_count; e++) {
         enum event_kind kind = trace->kind[e];
         uint8_t activity = event_is_call(kind) ? of_call[trace->name[e]]
@@ -78,7 +79,6 @@ static void add_events(struct host_state *host, const struct trace *trace)
     add_ready(host, trace, ready, own);
     for (size_t f = 0; f < host->file_count; f++)
         intervals_release(&ready[f]);
-    EACH(free, of_call, of_region, ready, own);
 }
 
 static void add_waits(struct host_state *host, const struct trace *trace)

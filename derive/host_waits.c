@@ -285,7 +285,7 @@ static struct launched *find_launched(const struct gpu_events *gpu)
 static void mark_ends(struct host_waits *waits, const struct gpu_events *gpu)
 {
     const struct trace *trace = gpu->trace;
-    struct launched *launched = find_launched(gpu);
+    SCOPED struct launched *launched = find_launched(gpu);
     FOR_EACH(wait, waits) {
         const struct launched *of = &launched[trace->tracks[trace->track[wait->call]].file];
         int64_t start_ns = trace_start_ns(trace, wait->call);
@@ -298,7 +298,6 @@ static void mark_ends(struct host_waits *waits, const struct gpu_events *gpu)
         wait->at_begin = start_ns < of->first_ns || of_earlier;
         wait->at_end = start_ns > of->last_kernel_ns;
     }
-    free(launched);
 }
 
 static struct host_waits *find_waits(const struct gpu_events *gpu)
@@ -306,7 +305,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
     struct search search = { .gpu = gpu, .trace = gpu->trace, .launches = attribution_of(gpu->trace) };
     struct host_waits *waits = arena_open(sizeof *waits);
     ARENA_OWNS(arena_of(waits), &waits->at);
-    unsigned char *sorts = call_sorts_open(gpu->trace->names);
+    SCOPED unsigned char *sorts = call_sorts_open(gpu->trace->names);
     search.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
     search.lacks_records = find_lost_records(gpu->trace);
     host_waits_find_calls(&search, sorts, waits);
@@ -322,7 +321,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
         VEC_FREE(&search.ended[f]);
         intervals_release(&search.syncing[f]);
     }
-    EACH(free, search.ended, search.syncing, search.lacks_records, search.is_pageable, sorts);
+    EACH(free, search.ended, search.syncing, search.lacks_records, search.is_pageable);
     EACH(VEC_FREE, &search.sync_calls, &search.synced);
     return waits;
 }

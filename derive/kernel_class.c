@@ -118,7 +118,7 @@ struct kernel_class kernel_class_of(const char *name)
         class.family = FAMILY_COMMUNICATION;
         return class;
     }
-    char *lower = mem_strndup(name, strnlen(name, BYTES_READ));
+    SCOPED char *lower = mem_strndup(name, strnlen(name, BYTES_READ));
     for (char *c = lower; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     for (size_t i = 0; i < sizeof families / sizeof *families && class.family == FAMILY_OTHER; i++)
@@ -131,7 +131,6 @@ struct kernel_class kernel_class_of(const char *name)
             if (strstr(lower, precisions[i].word))
                 class.precision = precisions[i].precision;
     }
-    free(lower);
     return class;
 }
 

@@ -8,13 +8,12 @@
 
 static void launch_calls_find_calls(const struct trace *trace, struct launch_calls *calls)
 {
-    unsigned char *kinds = call_sorts_open(trace->names);
+    SCOPED unsigned char *kinds = call_sorts_open(trace->names);
     for (event_id e = 0; e < trace->event_count; e++) {
         enum call_sort kind = event_is_call(trace->kind[e]) ? kinds[trace->name[e]] : CALL_OTHER;
         if (kind == CALL_LAUNCH || kind == CALL_GRAPH_LAUNCH)
             *VEC_PUSH(calls) = (struct launch_call){ .call = e, .is_graph = kind == CALL_GRAPH_LAUNCH };
     }
-    free(kinds);
 }
 
 /* The call E among CALLS, which are in order of their ids; NULL: not among them. NEAR: where the one before was looked for. */
@@ -56,11 +55,9 @@ DERIVED(launch_calls, launch_calls_of, launch_calls_derive);
 
 int64_t launch_calls_median_ns(const struct launch_calls *calls, const struct trace *trace)
 {
-    VEC_OF(int64_t) durations = { 0 };
+    SCOPED VEC_OF(int64_t) durations = { 0 };
     for (size_t i = 0; i < calls->count; i++)
         if (!calls->at[i].is_graph && !calls->at[i].captured)
             *VEC_PUSH(&durations) = trace_dur_ns(trace, calls->at[i].call);
-    int64_t median_ns = stats_of(durations.at, durations.count).median;
-    VEC_FREE(&durations);
-    return median_ns;
+    return stats_of(durations.at, durations.count).median;
 }

@@ -94,14 +94,13 @@ static int64_t find_drift(const struct anchor *anchors, size_t count)
 /* AHEAD and ERROR of a clock that gains DRIFT, by its anchors. */
 static void fit(struct rank_clock *clock, const struct anchor *anchors, size_t count, int64_t drift)
 {
-    int64_t *ahead = mem_alloc(mem_times(count, sizeof *ahead));
+    SCOPED int64_t *ahead = mem_alloc(mem_times(count, sizeof *ahead));
     clock->drift = drift;
     clock->middle_ns = anchors[count / 2].end_ns;
     for (size_t i = 0; i < count; i++)
         ahead[i] = anchors[i].ahead_ns - drifted(drift, anchors[i].end_ns - clock->middle_ns);
     clock->ahead_ns = stats_lower_median(ahead, count);
     clock->error_ns = rank_clocks_deviation(ahead, count, clock->ahead_ns);
-    free(ahead);
 }
 
 static bool same_host(const struct clock_problem *problem, uint32_t a, uint32_t b)

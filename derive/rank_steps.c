@@ -54,13 +54,12 @@ struct rank_steps rank_steps_lacking(struct rank_step *steps, size_t count)
         size_t ranks = rows_count_groups(steps + first, end - first, sizeof *steps, by_rank);
         if (ranks < 2)
             continue;
-        struct numbers common = find_common(steps + first, end - first, ranks);
+        SCOPED struct numbers common = find_common(steps + first, end - first, ranks);
         FOR_GROUPS_OF(steps + first, end - first, by_rank, own, behind) {
             struct rank_steps_lack lack;
             if (common.count && find_lack(steps + first + own, behind - own, &common, &lack))
                 *VEC_PUSH(&lacking) = lack;
         }
-        VEC_FREE(&common);
     }
     return lacking;
 }

@@ -50,7 +50,7 @@ enum marker { MARKER_NONE, MARKER_OPTIMIZER, MARKER_BATCH };
 static void read_names(struct inferring *inferring)
 {
     const struct names *names = inferring->trace->names;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     inferring->marker = mem_zalloc(names_count(names) + 1, 1);
     inferring->key = mem_alloc(mem_times(names_count(names) + 1, sizeof *inferring->key));
     inferring->keys = names_open();
@@ -70,7 +70,6 @@ static void read_names(struct inferring *inferring)
         inferring->pipeline |= strncmp(name, "PP:", 3) == 0 || strncmp(name, "Forward ", 8) == 0 ||
                                strcasestr(name, "send") || strcasestr(name, "recv");
     }
-    buffer_release(&text);
 }
 
 /* ---- the sequence of a thread ---- */
@@ -263,7 +262,7 @@ static bool begin_with_head(struct inferring *inferring, const struct sequence *
 {
     const struct places *optimizers = &sequence->optimizers;
     size_t count = optimizers->count;
-    struct tail *tails = mem_alloc(mem_times(count + 1, sizeof *tails));
+    SCOPED struct tail *tails = mem_alloc(mem_times(count + 1, sizeof *tails));
     bool fine = true;
     starts->count = 0;
     *VEC_PUSH(starts) = head.first;
@@ -282,7 +281,6 @@ static bool begin_with_head(struct inferring *inferring, const struct sequence *
         size_t length = usual.end - usual.first;
         *end = last.end - first < length ? last.end : first + length;
     }
-    free(tails);
     return fine;
 }
 
@@ -424,12 +422,12 @@ static void add_steps(const struct sequence *sequence, uint32_t file, const stru
 void step_infer(const struct trace *trace, uint32_t file, struct step_list *steps)
 {
     struct inferring inferring = { .trace = trace };
-    spans all = { 0 };
-    struct places starts = { 0 };
+    SCOPED spans all = { 0 };
+    SCOPED struct places starts = { 0 };
     size_t end = 0;
     read_names(&inferring);
     list_spans(&inferring, file, &all);
-    struct sequence *sequence = main_sequence(&inferring, &all);
+    SCOPED_OBJECT struct sequence *sequence = main_sequence(&inferring, &all);
     enum step_evidence evidence = sequence->optimizers.count >= FEWEST_STEPS ? STEP_BY_OPTIMIZER
                                   : sequence->optimizers.count               ? STEP_IS_MARKED
                                   : sequence->batches.count >= FEWEST_STEPS  ? STEP_BY_LOADER
@@ -440,8 +438,6 @@ void step_infer(const struct trace *trace, uint32_t file, struct step_list *step
                                                   : false;
     if (found && !is_too_long(&inferring))
         add_steps(sequence, file, &starts, end, evidence, steps);
-    arena_free(sequence);
-    EACH(VEC_FREE, &starts, &all);
     EACH(free, inferring.marker, inferring.key);
     names_free(inferring.keys);
 }

@@ -89,7 +89,7 @@ struct inferred_steps {
 static bool *find_marked_files(const struct trace *trace)
 {
     bool *marked = mem_zalloc(trace->file_count + 1, sizeof *marked);
-    bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
+    SCOPED bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
     int64_t number;
     for (name_id id = 0; id < names_count(trace->names); id++)
         is_step[id] = step_number(names_text(trace->names, id), &number);
@@ -98,7 +98,6 @@ static bool *find_marked_files(const struct trace *trace)
             marked[trace->tracks[trace->track[e]].file] = true;
     for (uint32_t f = 0; f < trace->file_count; f++)
         marked[f] |= trace_file_property(&trace->files[f], TRACE_STEP_RANGE) != NULL;
-    free(is_step);
     return marked;
 }
 
@@ -106,8 +105,8 @@ static void *derive_inferred(const struct trace *trace)
 {
     struct inferred_steps *inferred = arena_open(sizeof *inferred);
     ARENA_OWNS(arena_of(inferred), &inferred->at);
-    struct step_list steps = { 0 };
-    bool *marked = find_marked_files(trace);
+    SCOPED struct step_list steps = { 0 };
+    SCOPED bool *marked = find_marked_files(trace);
     for (uint32_t f = 0; f < trace->file_count; f++)
         if (!marked[f] && trace->files[f].producer == PRODUCER_KINETO)
             step_infer(trace, f, &steps);
@@ -116,8 +115,6 @@ static void *derive_inferred(const struct trace *trace)
             arena_printf(arena_of(inferred), "inferred [step %" PRId64 "]", steps.at[i].number);
         *VEC_PUSH(inferred) = steps.at[i];
     }
-    VEC_FREE(&steps);
-    free(marked);
     return inferred;
 }
 

@@ -35,13 +35,13 @@ static void *stream_waits_derive(const struct trace *trace)
     bool *is_wait = mem_zalloc(name_count + 1, sizeof *is_wait), any = false;
     for (name_id id = 0; id < name_count; id++)
         any |= is_wait[id] = strstr(names_text(trace->names, id), "StreamWaitEvent") != NULL;
-    track_id *stream = any ? recorded_streams(trace) : NULL;
+    SCOPED track_id *stream = any ? recorded_streams(trace) : NULL;
     for (event_id e = 0; any && e < trace->event_count; e++)
         if (event_is_call(trace->kind[e]) && is_wait[trace->name[e]])
             *VEC_PUSH(waits) = (struct stream_wait){ e, stream ? stream[e] : TRACK_NONE };
     SORT_BY(waits->at, waits->count, i, trace_start_ns(trace, waits->at[i].call));
     SORT_BY(waits->at, waits->count, i, trace->track[waits->at[i].call]);
-    EACH(free, stream, is_wait);
+    free(is_wait);
     return waits;
 }
 

@@ -42,18 +42,16 @@ static bool is_on_host(const void *context, event_id e)
 /* Take from each call what it calls itself. */
 static void find_own_times(const struct trace *trace, struct teardown *teardown)
 {
-    struct calltree *tree = calltree_open(trace, is_on_host, trace);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, is_on_host, trace);
     calltree_nest(tree);
-    node_id *nodes = calltree_nodes(tree);
-    int64_t *called_ns = mem_zalloc(tree->count + 1, sizeof *called_ns);
+    SCOPED node_id *nodes = calltree_nodes(tree);
+    SCOPED int64_t *called_ns = mem_zalloc(tree->count + 1, sizeof *called_ns);
     for (node_id n = 0; n < tree->count; n++)
         if (tree->parent[n] != NODE_NONE)
             called_ns[tree->parent[n]] += trace_dur_ns(trace, tree->event[n]);
     for (size_t i = 0; i < teardown->count; i++)
         if (nodes[teardown->at[i].call] != NODE_NONE)
             teardown->at[i].own_ns -= called_ns[nodes[teardown->at[i].call]];
-    EACH(free, nodes, called_ns);
-    arena_free(tree);
 }
 
 static void *teardown_derive(const struct trace *trace)

@@ -12,7 +12,7 @@ static void *unlinked_work_derive(const struct trace *trace)
     const struct gpu_events *gpu = gpu_events_of(trace);
     struct unlinked_work *unlinked = arena_open(sizeof *unlinked);
     ARENA_OWNS(arena_of(unlinked), &unlinked->since_ns);
-    int64_t *of_file = mem_alloc(mem_times(trace->file_count + 1, sizeof *of_file));
+    SCOPED int64_t *of_file = mem_alloc(mem_times(trace->file_count + 1, sizeof *of_file));
     unlinked->trace = trace;
     unlinked->since_ns = mem_alloc(mem_times(trace->track_count + 1, sizeof *unlinked->since_ns));
     for (uint32_t f = 0; f < trace->file_count; f++)
@@ -34,7 +34,6 @@ static void *unlinked_work_derive(const struct trace *trace)
         if (unlinked->since_ns[t] == INT64_MAX)
             unlinked->since_ns[t] = first_ns == INT64_MAX ? INT64_MIN : first_ns;
     }
-    free(of_file);
     return unlinked;
 }
 

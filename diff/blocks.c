@@ -49,7 +49,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
     size_t counts[2] = { before->blocks.count, after->blocks.count }, count = counts[0] + counts[1];
     if (counts[0] == 0 || counts[1] == 0)
         return;
-    struct shared_block *all = mem_alloc(mem_times(count, sizeof *all));
+    SCOPED struct shared_block *all = mem_alloc(mem_times(count, sizeof *all));
     struct names *texts = names_open();
     const struct measures *sides[2] = { before, after };
     name_id *shared[2] = { share(texts, before), share(texts, after) };
@@ -62,7 +62,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
             all[filled++] = (struct shared_block){ block, side == 1 };
         }
     SORT_ARRAY(all, count, by_block);
-    struct block_row *rows = mem_zalloc(names_count(texts), sizeof *rows);
+    SCOPED struct block_row *rows = mem_zalloc(names_count(texts), sizeof *rows);
     for (size_t i = 0; i < count; i++) {
         const struct measure_block *block = &all[i].block;
         bool kept = i + 1 < count && blocks_is_same(&all[i], &all[i + 1]);
@@ -85,7 +85,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
     size_t smaller = counts[0] < counts[1] ? counts[0] : counts[1];
     changes->one_process = (size_t)changes->sum.kept_count * 10 > smaller;
     SORT(&changes->rows, by_new_bytes_gone_bytes);
-    EACH(free, shared[0], shared[1], rows, all);
+    EACH(free, shared[0], shared[1]);
     names_free(texts);
 }
 
@@ -109,7 +109,7 @@ void blocks_add_table(const struct measures *before, const struct measures *afte
         const struct block_row *sum = &changes.sum;
         result_add_table(result, TABLE_OF_ROWS("blocks", "Blocks in use when the snapshots were taken",
                                                columns, changes.rows.at, changes.rows.count));
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         buffer_printf(&text, "both snapshots are of one process: %" PRId64 " blocks (", sum->kept_count);
         quantity_append_rounded_size(&text, sum->kept_bytes);
         buffer_printf(&text, ") are in use in both, %" PRId64 " (", sum->new_count);
@@ -118,7 +118,6 @@ void blocks_add_table(const struct measures *before, const struct measures *afte
         quantity_append_rounded_size(&text, sum->gone_bytes);
         buffer_puts(&text, ") are gone");
         result_add_notice(result, "one_process", sum->kept_count, NULL, TPA_NOWHERE, "%s", text.at);
-        buffer_release(&text);
     }
     VEC_FREE(&changes.rows);
 }

@@ -64,7 +64,7 @@ static int64_t number_of_class(struct kernel_class class)
 /* "matrix product, bf16, tensor cores" */
 static struct text text_of_class(int64_t number, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     const char *precision = kernel_precision_name((enum kernel_precision)(number / 3 % KERNEL_PRECISIONS));
     buffer_puts(&text, kernel_family_name((enum kernel_family)(number / 3 / KERNEL_PRECISIONS)));
     if (*precision)
@@ -72,7 +72,6 @@ static struct text text_of_class(int64_t number, struct arena *texts)
     if (number % 3 == TENSOR_YES)
         buffer_puts(&text, ", tensor cores");
     struct text kept = { arena_strndup(texts, text.at, text.count), text.count };
-    buffer_release(&text);
     return kept;
 }
 
@@ -211,7 +210,7 @@ static void add_moved(struct classed_kernels *kernels, struct result *result)
     static const struct key by_op[] = { ASC(struct classed, op), ASC(struct classed, class),
                                         DESC(struct classed, ns), KEY_END };
     static const struct key groups[] = { ASC(struct classed, op), KEY_END };
-    VEC_OF(struct moved_row) rows = { 0 };
+    SCOPED VEC_OF(struct moved_row) rows = { 0 };
     double whole_ns = 0;
     size_t kept = 0;
     for (size_t i = 0; i < kernels->at.count; i++) {
@@ -242,7 +241,6 @@ static void add_moved(struct classed_kernels *kernels, struct result *result)
         notice_moved(rows.at, rows.count, whole_ns, result);
         result_add_table(result, table);
     }
-    VEC_FREE(&rows);
 }
 
 void diff_add_classes(const struct diff *diff, struct result *result)

@@ -61,7 +61,7 @@ static void add_metric(struct diff *diff, struct measure_runs *const runs[2],
                        const struct measure_metric *before, const struct measure_metric *after)
 {
     const struct measure_metric *any = before ? before : after, *const both[2] = { before, after };
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct metric_side sides[2] = { { 0 }, { 0 } };
     struct sampled sampled = { .whole = { NAN, NAN } };
     for (int i = 0; i < 2; i++) {
@@ -85,7 +85,6 @@ static void add_metric(struct diff *diff, struct measure_runs *const runs[2],
         if (sampled.present[0] != sampled.present[1]) /* not recorded, which is not 0 */
             metric->finding.verdict = VERDICT_UNSURE;
     }
-    arena_release(&scratch);
 }
 
 /* Metrics in the order of the head, from either side: first the one that the rows add up to. */
@@ -231,7 +230,7 @@ static size_t find_shortest(const struct join *join, int side, name_id row, stru
 {
     const struct measure_rows *rows = join->sides[side];
     const struct sampling *sampling = join->samplings[side];
-    VEC_OF(struct rank_time) times = { 0 };
+    SCOPED VEC_OF(struct rank_time) times = { 0 };
     for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++)
         *VEC_PUSH(&times) = (struct rank_time){ sampling->samples.at[rows->values.at[i].sample].rank,
                                                 rows->values.at[i].value, 1 };
@@ -245,7 +244,6 @@ static size_t find_shortest(const struct join *join, int side, name_id row, stru
         if (ranks++ == 0 || sum.time < shortest->time)
             *shortest = sum;
     }
-    VEC_FREE(&times);
     return ranks;
 }
 
@@ -351,14 +349,13 @@ static void add_renamed(const struct join *join, struct diff_rows *table, name_i
 static void add_lonely_rows(const struct join *join, struct diff_rows *table)
 {
     size_t gone_count, come_count, pair_count = 0;
-    name_id *gone = lonely_names(join, 0, &gone_count), *come = lonely_names(join, 1, &come_count);
-    struct rename *pairs = mem_alloc(mem_times(gone_count + 1, sizeof *pairs));
+    SCOPED name_id *gone = lonely_names(join, 0, &gone_count), *come = lonely_names(join, 1, &come_count);
+    SCOPED struct rename *pairs = mem_alloc(mem_times(gone_count + 1, sizeof *pairs));
     bool renames = join->sides[0] && join->sides[1] && join->sides[0]->may_be_renamed;
     if (renames) {
-        struct rename_name *from = texts_of(join->sides[0], gone, gone_count),
-                           *to = texts_of(join->sides[1], come, come_count);
+        SCOPED struct rename_name *from = texts_of(join->sides[0], gone, gone_count),
+                                  *to = texts_of(join->sides[1], come, come_count);
         pair_count = renames_pair(from, gone_count, to, come_count, pairs);
-        EACH(free, from, to);
     }
     for (size_t i = 0; i < pair_count; i++) {
         add_renamed(join, table, gone[pairs[i].gone], come[pairs[i].come], pairs[i].kind);
@@ -380,7 +377,6 @@ static void add_lonely_rows(const struct join *join, struct diff_rows *table)
     for (size_t i = 0; i < come_count; i++)
         if (come[i] != NAME_NONE)
             add_row(join, table, NAME_NONE, come[i]);
-    EACH(free, gone, come, pairs);
 }
 
 static const struct key by_change[] = { DESC_MAGNITUDE(struct diff_row, finding.change),
@@ -421,7 +417,7 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
                             const struct measure_rows *after)
 {
     const struct measure_rows *any = before ? before : after;
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct join join = { .diff = diff,
                          .sides = { before, after },
                          .samplings = samplings,
@@ -445,7 +441,6 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
     add_lonely_rows(&join, &table);
     judge_rows(diff, &table);
     SORT(&table.rows, by_change);
-    arena_release(&scratch);
     *VEC_PUSH(&diff->tables) = table;
 }
 
@@ -481,7 +476,7 @@ static void find_outliers(struct diff *diff, int side)
         return;
     const struct measure_metric *metric = sampling_metric(diff->samplings[side], diff->metrics.at[0].key);
     size_t count = 0;
-    double *values = mem_alloc(mem_times((metric ? metric->values.count : 0) + 1, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times((metric ? metric->values.count : 0) + 1, sizeof *values));
     for (size_t i = 0; metric && i < metric->values.count; i++)
         if (isfinite(metric->values.at[i]))
             values[count++] = metric->values.at[i];
@@ -503,7 +498,6 @@ static void find_outliers(struct diff *diff, int side)
                                            median };
         }
     }
-    free(values);
 }
 
 static bool holds_rows(const struct sampling *sampling)

@@ -9,14 +9,12 @@
 /* "1.203ms" or "1203 bytes" as a figure of KIND; a time unless KIND is TABLE_BYTES. */
 static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (kind == TABLE_BYTES)
         quantity_append_rounded_size(&text, llround(value));
     else
         quantity_append_rounded_time(&text, round(value)); /* as in the tables */
-    const char *kept = arena_strndup(texts, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(texts, text.at, text.count);
 }
 
 /* "-1.2 % to +0.9 %": the interval of the change. */
@@ -31,7 +29,7 @@ static const char *judgement(const struct diff *diff, const struct diff_metric *
 {
     const struct finding *finding = &metric->finding;
     const char *between = diff_is_exact(diff) || metric->kind == TABLE_BYTES ? "" : diff_between(finding);
-    struct buffer lacks = { 0 };
+    SCOPED struct buffer lacks = { 0 };
     lacks_append_meaning(&lacks, diff->sides[0]->lacks | diff->sides[1]->lacks);
     const char *text;
     if (lacks.count)
@@ -52,7 +50,6 @@ static const char *judgement(const struct diff *diff, const struct diff_metric *
     else
         text = arena_printf(texts, "%s%s%s", verdict_name(finding->verdict, metric->kind),
                             *between ? " " : "", between);
-    buffer_release(&lacks);
     return text;
 }
 

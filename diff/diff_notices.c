@@ -110,7 +110,7 @@ static void notice_windows(const struct diff *diff, struct result *result)
     double shorter = fmin(before, after), longer = fmax(before, after);
     if (!(longer > shorter * 1.1))
         return;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     quantity_append_rounded_time(&text, before);
     buffer_puts(&text, " against ");
     quantity_append_rounded_time(&text, after);
@@ -119,7 +119,6 @@ static void notice_windows(const struct diff *diff, struct result *result)
         "not the same window: %s recorded; without steps on both sides, windows are compared as they are",
         text.at);
     diff_notices_raise(result);
-    buffer_release(&text);
 }
 
 static void notice_sizes(const struct diff *diff, struct result *result)

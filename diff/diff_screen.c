@@ -151,7 +151,7 @@ bool diff_add_account(const struct diff *diff, struct result *result)
         return false;
     struct account_parts parts = parts_of(diff, &step->finding);
     double longest = fmax(parts.step_ns[0], parts.step_ns[1]);
-    VEC_OF(struct account_row) rows = { 0 };
+    SCOPED VEC_OF(struct account_row) rows = { 0 };
     for (size_t part = 0; part < ACCOUNT_PARTS; part++)
         if (parts.ns[0][part] > 0 || parts.ns[1][part] > 0)
             *VEC_PUSH(&rows) = account_row_of(account_part_name(part), parts.ns[0][part], parts.ns[1][part],
@@ -165,7 +165,6 @@ bool diff_add_account(const struct diff *diff, struct result *result)
         TABLE_OF_ROWS("account", "Where the time of a step goes", account_columns, rows.at, rows.count);
     table->uncut = true;
     result_add_table(result, table);
-    VEC_FREE(&rows);
     return true;
 }
 
@@ -255,14 +254,12 @@ static struct change_row change_row_of(const struct diff *diff, const struct cha
 
 bool diff_add_changes(const struct diff *diff, size_t most, struct result *result)
 {
-    VEC_OF(struct changed) changed = { 0 };
+    SCOPED VEC_OF(struct changed) changed = { 0 };
     size_t all = 0;
     bool judged = false; /* is any row? */
     FOR_EACH(table, &diff->tables) {
-        if (!is_merged(table)) {
-            VEC_FREE(&changed);
+        if (!is_merged(table))
             return false;
-        }
         all += table->rows.count;
         FOR_EACH(row, &table->rows) {
             judged |= !isnan(row->finding.p);
@@ -272,7 +269,7 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
     }
     SORT(&changed, by_weight);
     size_t shown = most && most < changed.count ? most : changed.count;
-    VEC_OF(struct change_row) rows = { 0 };
+    SCOPED VEC_OF(struct change_row) rows = { 0 };
     for (size_t i = 0; i < shown; i++)
         *VEC_PUSH(&rows) = change_row_of(diff, &changed.at[i]);
     if (shown) {
@@ -290,7 +287,6 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
         result_add_notice(result, "unchanged", (int64_t)all, NULL, TPA_NOWHERE,
                           "none of %zu rows changed beyond noise; --all shows them", all);
     }
-    EACH(VEC_FREE, &rows, &changed);
     return true;
 }
 

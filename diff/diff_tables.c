@@ -212,7 +212,7 @@ static void add_outliers(const struct diff *diff, struct result *result)
     struct table *table =
         table_open("outliers", "Steps far from the others", outlier_columns, OUTLIER_COLUMNS);
     FOR_EACH(outlier, &diff->outliers) {
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         size_t row = table_add_row(table);
         measure_sample_text(diff->sides[outlier->side], outlier->sample, &text);
         const char *side = outlier->side ? "after" : "before";
@@ -222,7 +222,6 @@ static void add_outliers(const struct diff *diff, struct result *result)
         table_set_figure(table, row, OUTLIER_MEDIAN, outlier->median);
         table_set_figure(table, row, OUTLIER_OVER, outlier->value - outlier->median);
         set_share(table, row, OUTLIER_SHARE, outlier->value - outlier->median, outlier->median);
-        buffer_release(&text);
     }
     result_add_table(result, table);
 }

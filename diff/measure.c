@@ -115,13 +115,12 @@ void measures_add_fact(struct measures *measures, const char *key, const char *t
                        size_t len)
 {
     enum { LONGEST = 100 };
-    struct buffer said = { 0 };
+    SCOPED struct buffer said = { 0 };
     const char *copy = arena_strndup(arena_of(measures), value, len < LONGEST ? len : LONGEST);
     buffer_add(&said, key, strlen(key) + 1);
     buffer_puts(&said, copy);
     if (names_add(measures->facts_said, said.at, said.count) == measures->facts.count)
         *VEC_PUSH(&measures->facts) = (struct measure_fact){ key, title, copy };
-    buffer_release(&said);
 }
 
 /* ---- finishing ---- */
@@ -175,13 +174,12 @@ static void join_facts(struct measures *measures)
             if (strcmp(measures->facts.at[k].key, fact.key) == 0)
                 values[several++] = measures->facts.at[k].value;
         SORT_TEXTS(values, several);
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         for (size_t k = 0; k < several; k++) {
             buffer_puts(&text, k ? ", " : "");
             buffer_puts(&text, values[k]);
         }
         fact.value = arena_strndup(arena_of(measures), text.at ? text.at : "", text.count);
-        buffer_release(&text);
         measures->facts.at[kept++] = fact;
     }
     measures->facts.count = kept;
@@ -230,7 +228,7 @@ static void choose_launchers(struct measures *measures)
         FIRST_OF(struct measure_launcher, op, struct measure_launcher, op),
         SUM_OF(struct measure_launcher, time_ns, struct measure_launcher, time_ns), FOLD_END
     };
-    VEC_OF(struct measure_launcher) summed = { 0 };
+    SCOPED VEC_OF(struct measure_launcher) summed = { 0 };
     SORT(&measures->launchers, by_kernel_and_op);
     FOR_GROUPS(&measures->launchers, by_kernel_and_op, first, end)
         rows_fold(VEC_PUSH(&summed), sums, &measures->launchers.at[first], end - first,
@@ -239,21 +237,20 @@ static void choose_launchers(struct measures *measures)
     measures->launchers.count = 0;
     FOR_GROUPS(&summed, by_kernel, first, end)
         *VEC_PUSH(&measures->launchers) = summed.at[first];
-    VEC_FREE(&summed);
 }
 
 /* Find the processes of the samples of traces, and the ranks that lack steps. */
 static void find_processes(struct measures *measures)
 {
     struct sampling *const both[] = { &measures->by_step, &measures->by_file };
-    struct file_set *set = file_set_find(measures->records.at, measures->records.count, TRACE_FILES_AS_FOUND);
+    SCOPED_OBJECT struct file_set *set =
+        file_set_find(measures->records.at, measures->records.count, TRACE_FILES_AS_FOUND);
     for (size_t i = 0; i < 2 && measures->records.count > 1; i++)
         FOR_EACH(sample, &both[i]->samples)
             sample->process = 1 + set->files[measures->first_record.at[sample->part] + sample->file].process;
     if (measures->parts > 1 && file_set_is_sure(set)) /* of one part it is known */
         measures->lacking = file_set_find_lacking(set, &measures->steps);
     measures->lacks |= measures->lacking.count ? lack_sort(LACK_MISSING_STEPS) : 0;
-    arena_free(set);
 }
 
 void measures_finish(struct measures *measures)
@@ -269,7 +266,7 @@ void measures_finish(struct measures *measures)
 
 void measures_add_lacks(const struct measures *measures, struct result *result)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     FOR_EACH(lack, &measures->lacking) {
         const struct set_record *record = measures->records.at; /* sorted by time */
         while (record->file != lack->source)
@@ -279,7 +276,6 @@ void measures_add_lacks(const struct measures *measures, struct result *result)
         result_add_notice(result, lack_word(LACK_MISSING_STEPS), lack->of - lack->has, record->path,
                           TPA_NOWHERE, "%s", text.at);
     }
-    buffer_release(&text);
 }
 
 /* ---- reading ---- */

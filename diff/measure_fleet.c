@@ -102,7 +102,7 @@ static bool are_marked(const struct fleet *fleet)
 /* Without marked steps, the whole recording is the only "step", and its sample is the job. */
 static void measure_fleet_measure_steps(struct measures *measures, const struct fleet *fleet)
 {
-    struct fleet_use *uses = mem_zalloc(fleet->steps.count + 1, sizeof *uses);
+    SCOPED struct fleet_use *uses = mem_zalloc(fleet->steps.count + 1, sizeof *uses);
     bool marked = are_marked(fleet);
     struct sampling *to = marked ? &measures->by_step : &measures->by_file;
     measures->files_without_steps += !marked;
@@ -125,7 +125,6 @@ static void measure_fleet_measure_steps(struct measures *measures, const struct 
     }
     if (fleet->meetings.count)
         measure_waiting(to, fleet, uses);
-    free(uses);
 }
 
 /* ---- names ---- */
@@ -169,7 +168,7 @@ static void measure_names(struct measures *measures, const struct fleet *fleet)
 {
     const struct facts *facts = fleet->job.facts;
     const struct facts_name *names = facts_rows(facts, FACTS_NAMES);
-    VEC_OF(struct named) list = { 0 };
+    SCOPED VEC_OF(struct named) list = { 0 };
     uint32_t rank = 0;
     for (size_t m = 0; m < fleet->job.members.count; m++) {
         const struct fleet_member *member = &fleet->job.members.at[m];
@@ -195,7 +194,6 @@ static void measure_names(struct measures *measures, const struct fleet *fleet)
         else if (strcmp(kind, "kernel") == 0 || strcmp(kind, "copy") == 0)
             add_name(fleet, kernels, list.at + first, end - first);
     }
-    VEC_FREE(&list);
 }
 
 /* The maximum in use by each rank on one of its devices. The samples exist already. */
@@ -263,7 +261,7 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
 {
     if (!measures_part(measures, MEASURE_FLEETS, err))
         return false;
-    struct fleet *fleet = fleet_open(facts);
+    SCOPED_OBJECT struct fleet *fleet = fleet_open(facts);
     measures->lacks |= facts_lacks(facts);
     measures->files += fleet->job.members.count;
     measures->files_unread += unread;
@@ -282,6 +280,5 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
     measure_names(measures, fleet);
     measure_peaks(measures, fleet);
     measure_slow(measures, fleet);
-    arena_free(fleet);
     return true;
 }

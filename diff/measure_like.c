@@ -103,7 +103,7 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
                       struct tpa_error *err)
 {
     const char *schema = saved->schema;
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, err);
+    SCOPED_OBJECT struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, err);
     bool good = all != NULL;
     *made = NULL;
     if (good && strcmp(schema, "tpa.top/1") == 0 && saved->tables.count) {
@@ -117,7 +117,6 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
         else if (strcmp(schema, "tpa.memory/1") == 0)
             memory_add_tables(trace, all, &(struct memory_options){ 0 }, *made);
     }
-    arena_free(all);
     return good;
 }
 

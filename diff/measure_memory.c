@@ -129,7 +129,7 @@ void measure_memory(const struct measuring *measuring)
     if (names_find(measuring->trace->names, "[memory]", strlen("[memory]")) == NAME_NONE)
         return;
     const struct memory_records *records = memory_records_of(measuring->trace, MEMORY_LEVELS);
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct peaks peaks = { .measuring = measuring, .records = records };
     peaks_open(&peaks, &scratch);
     FOR_EACH_OF(device, records->devices, records->device_count) {
@@ -145,5 +145,4 @@ void measure_memory(const struct measuring *measuring)
         if (of_files && of_steps)
             of_steps->whole = of_files->whole;
     }
-    arena_release(&scratch);
 }

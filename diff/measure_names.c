@@ -140,7 +140,7 @@ static void add_host_times(const struct measuring *measuring, const struct modul
 {
     const struct trace *trace = measuring->trace;
     const struct calltree *tree = modules->tree;
-    int64_t *self_ns = mem_zalloc(tree->count + 1, sizeof *self_ns);
+    SCOPED int64_t *self_ns = mem_zalloc(tree->count + 1, sizeof *self_ns);
     for (size_t n = 0; n < tree->count; n++)
         self_ns[n] = trace_dur_ns(trace, tree->event[n]);
     for (size_t n = 0; n < tree->count && !inclusive; n++)
@@ -157,7 +157,6 @@ static void add_host_times(const struct measuring *measuring, const struct modul
                    inclusive ? "Time on the host, by module, with the modules in it"
                              : "Time on the host, by module, without the modules in it",
                    MODULE_PREFIX);
-    free(self_ns);
 }
 
 /* Kernels count for the module that launched them; with INCLUSIVE, for the modules around it as well. */

@@ -147,12 +147,11 @@ static void sum_rows(struct sampling *sampling, const char *table, const char *k
     size_t count = sampling->samples.count;
     if (!rows)
         return;
-    double *sums = mem_zalloc(count + 1, sizeof *sums);
+    SCOPED double *sums = mem_zalloc(count + 1, sizeof *sums);
     for (size_t i = 0; i < rows->values.count; i++)
         sums[rows->values.at[i].sample] += rows->values.at[i].value;
     for (size_t sample = first_sample; sample < count; sample++)
         sampling_set(sampling, key, title, TABLE_NS, (uint32_t)sample, sums[sample]);
-    free(sums);
 }
 
 static void collect_top(struct taking *taking, const struct table *table)
@@ -307,9 +306,9 @@ static const char *keep(struct taking *taking, const char *text)
 static void collect_any(struct taking *taking, const struct table *table)
 {
     int figure = figure_column(table), count = column_of(table, "count");
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     struct measure_rows *rows = NULL;
-    bool *constant = mem_zalloc(table->column_count + 1, sizeof *constant);
+    SCOPED bool *constant = mem_zalloc(table->column_count + 1, sizeof *constant);
     for (size_t c = 0; c < table->column_count; c++)
         constant[c] = names_a_thing(&table->columns[c]) && is_constant(table, c);
     if (count < 0)
@@ -318,21 +317,18 @@ static void collect_any(struct taking *taking, const struct table *table)
         if (!name_row(table, constant, row, &name))
             break;
         if (!rows) {
-            struct buffer title = { 0 };
+            SCOPED struct buffer title = { 0 };
             buffer_printf(&title, "%s: %s", table->title ? table->title : table->key,
                           table->columns[figure].title);
             rows = sampling_open_rows(&taking->measures->by_file, keep(taking, table->key),
                                       keep(taking, title.at), table->columns[figure].kind);
             rows->may_be_renamed = true;
-            buffer_release(&title);
         }
         if (has(table, row, figure))
             measure_rows_add(rows, name.at ? name.at : "", name.count, taking->whole,
                              figure_at(table, row, figure),
                              figure == count ? 0 : figure_at(table, row, count));
     }
-    buffer_release(&name);
-    free(constant);
 }
 
 /* ---- which tables ---- */

@@ -41,22 +41,20 @@ static void find_runs(struct keyed_sample *keyed, size_t count)
 /* The steps after which COUNT times from VALUES repeat; 1: one is missing, or nothing repeats. */
 static size_t repeats_after(const double *values, size_t count)
 {
-    int64_t *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
+    SCOPED int64_t *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
     bool complete = true;
     for (size_t i = 0; i < count; i++) {
         complete &= isfinite(values[i]) && fabs(values[i]) < 0x1p62;
         ns[i] = complete ? llround(values[i]) : 0;
     }
-    size_t period = complete ? step_pattern_period(ns, count) : 1;
-    free(ns);
-    return period;
+    return complete ? step_pattern_period(ns, count) : 1;
 }
 
 /* Find the pattern of the steps by their times, where the account of the trace did not. */
 static void find_periods(struct measure_runs *runs, const struct sampling *sampling)
 {
     const struct measure_metric *metric = sampling_metric(sampling, "step_time");
-    double *values = metric ? measure_runs_metric(runs, metric) : NULL;
+    SCOPED double *values = metric ? measure_runs_metric(runs, metric) : NULL;
     for (size_t i = 0; i < sampling->samples.count; i++) {
         size_t run = 0, period = sampling->samples.at[i].period;
         SEARCH(run, runs->count, runs->first[run + 1] <= runs->step[i]);
@@ -71,7 +69,6 @@ static void find_periods(struct measure_runs *runs, const struct sampling *sampl
         if (runs->period[run] > count || (of_account && count % runs->period[run] != 0))
             runs->period[run] = 1;
     }
-    free(values);
 }
 
 /* Mark the steps of whole periods. */
@@ -122,7 +119,7 @@ struct measure_runs *measure_runs_open(const struct sampling *sampling)
 double *measure_runs_metric(const struct measure_runs *runs, const struct measure_metric *metric)
 {
     double *sums = mem_zalloc(runs->step_count + 1, sizeof *sums);
-    uint32_t *known = mem_zalloc(runs->step_count + 1, sizeof *known);
+    SCOPED uint32_t *known = mem_zalloc(runs->step_count + 1, sizeof *known);
     for (size_t i = 0; i < metric->values.count; i++)
         if (isfinite(metric->values.at[i])) {
             sums[runs->step[i]] += metric->values.at[i];
@@ -130,14 +127,13 @@ double *measure_runs_metric(const struct measure_runs *runs, const struct measur
         }
     for (size_t i = 0; i < runs->step_count; i++)
         sums[i] = known[i] > 0 ? sums[i] / known[i] : NAN;
-    free(known);
     return sums;
 }
 
 size_t measure_runs_levels(const struct measure_runs *runs, const struct run_step *listed,
                            size_t listed_count, const bool *missing, struct run_level *levels)
 {
-    struct run_step *own = mem_alloc(mem_times(listed_count + 1, sizeof *own));
+    SCOPED struct run_step *own = mem_alloc(mem_times(listed_count + 1, sizeof *own));
     size_t filled = 0;
     for (size_t run = 0, at = 0; run < runs->count; run++) {
         size_t first = runs->first[run], end = runs->first[run + 1], own_count = 0, left_out = 0;
@@ -156,6 +152,5 @@ size_t measure_runs_levels(const struct measure_runs *runs, const struct run_ste
         if (count > 0)
             levels[filled++] = run_level_of(own, own_count, count, period);
     }
-    free(own);
     return filled;
 }

@@ -7,11 +7,10 @@
 static void add_lines(const struct allocator_history *replay, int64_t entry, struct measure_rows *rows,
                       uint32_t sample)
 {
-    struct alive *alive = alive_find(replay, entry, ALIVE_BY_LINE);
+    SCOPED_OBJECT struct alive *alive = alive_find(replay, entry, ALIVE_BY_LINE);
     for (size_t i = 0; i < alive->rows.count; i++)
         measure_rows_add(rows, alive->rows.at[i].name, alive->rows.at[i].length, sample,
                          (double)alive->rows.at[i].bytes, (double)alive->rows.at[i].count);
-    arena_free(alive);
 }
 
 /* The blocks in use at the end, so that two snapshots of one process can be compared block by block. */
@@ -20,10 +19,10 @@ static void add_blocks(struct measures *measures, const struct allocator_history
     const struct snapshot *snapshot = replay->snapshot;
     if (!measures->block_texts)
         measures->block_texts = arena_hold(arena_of(measures), names_open());
-    struct life_names *lines = life_names_open(replay, ALIVE_BY_LINE);
-    name_id *stacks = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *stacks));
-    bool *has = allocator_history_stacks(replay);
-    struct buffer text = { 0 };
+    SCOPED_OBJECT struct life_names *lines = life_names_open(replay, ALIVE_BY_LINE);
+    SCOPED name_id *stacks = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *stacks));
+    SCOPED bool *has = allocator_history_stacks(replay);
+    SCOPED struct buffer text = { 0 };
     for (size_t s = 0; s < snapshot->stacks.count; s++) {
         if (!has[s])
             continue;
@@ -31,7 +30,7 @@ static void add_blocks(struct measures *measures, const struct allocator_history
         snapshot_stack_text(snapshot, (stack_id)s, &text);
         stacks[s] = names_add(measures->block_texts, text.at, text.count);
     }
-    name_id *shared = mem_alloc(mem_times(names_count(lines->names), sizeof *shared));
+    SCOPED name_id *shared = mem_alloc(mem_times(names_count(lines->names), sizeof *shared));
     for (name_id n = 0; n < names_count(lines->names); n++)
         shared[n] =
             names_add(measures->block_texts, names_text(lines->names, n), names_length(lines->names, n));
@@ -47,9 +46,6 @@ static void add_blocks(struct measures *measures, const struct allocator_history
             .line = shared[life_name(lines, i)],
         };
     }
-    buffer_release(&text);
-    EACH(free, stacks, shared, has);
-    arena_free(lines);
 }
 
 static void measure_device(struct measures *measures, const struct allocator_history *replay,
@@ -85,9 +81,9 @@ bool measure_snapshots(struct measures *measures, const struct snapshots *snapsh
         for (size_t d = 0; d < snapshot->devices.count; d++) {
             if (snapshot->devices.at[d].device == SNAPSHOT_HOST)
                 continue;
-            struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[d]);
+            SCOPED_OBJECT struct allocator_history *replay =
+                allocator_history_open(snapshot, &snapshot->devices.at[d]);
             measure_device(measures, replay, peaks);
-            arena_free(replay);
         }
         struct sampling *by = &measures->by_file;
         sampling_set(by, "memory_peak", "memory peak", TABLE_BYTES, number, (double)peaks[0]);

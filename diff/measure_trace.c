@@ -315,14 +315,12 @@ static void set_stretch(const struct measuring *measuring, const struct stretch 
 
 static void measure_times(const struct measuring *measuring)
 {
-    stretches list = { 0 };
-    uint32_t *devices = mem_zalloc(measuring->trace->file_count + 1, sizeof *devices);
+    SCOPED stretches list = { 0 };
+    SCOPED uint32_t *devices = mem_zalloc(measuring->trace->file_count + 1, sizeof *devices);
     list_stretches(measuring, &list);
     add_up_busy(measuring, &list, devices);
     for (size_t i = 0; i < list.count; i++)
         set_stretch(measuring, &list.at[i], devices[list.at[i].file]);
-    VEC_FREE(&list);
-    free(devices);
 }
 
 /* ---- rows ---- */
@@ -486,7 +484,7 @@ static void measure_launchers(const struct measuring *measuring)
     const struct trace *trace = measuring->trace;
     const struct gpu_events *gpu = measuring->gpu;
     struct measures *measures = measuring->measures;
-    VEC_OF(struct launched) all = { 0 };
+    SCOPED VEC_OF(struct launched) all = { 0 };
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->op[i] != EVENT_NONE)
             *VEC_PUSH(&all) = (struct launched){ trace->name[gpu->event[i]], trace->name[gpu->op[i]],
@@ -500,7 +498,6 @@ static void measure_launchers(const struct measuring *measuring)
             (struct measure_launcher){ arena_strndup(arena_of(measures), kernel, strlen(kernel)),
                                        arena_strndup(arena_of(measures), op, strlen(op)), of.time_ns };
     }
-    VEC_FREE(&all);
 }
 
 /* Compare steps by number: a sample is a file, and a row is a step. */
@@ -508,7 +505,7 @@ static void measure_trace_measure_steps(const struct measuring *measuring)
 {
     struct measure_rows *rows =
         sampling_open_rows(&measuring->measures->by_file, "rows", "Time of the steps", TABLE_NS);
-    double *sums = mem_zalloc(measuring->trace->file_count + 1, sizeof *sums);
+    SCOPED double *sums = mem_zalloc(measuring->trace->file_count + 1, sizeof *sums);
     for (size_t i = 0; i < measuring->steps.count; i++) {
         const struct device_step *step = measuring->steps.at[i].step;
         double time_ns = (double)(measuring->steps.at[i].end_ns - measuring->steps.at[i].start_ns);
@@ -520,7 +517,6 @@ static void measure_trace_measure_steps(const struct measuring *measuring)
         if (measured_file(measuring, file))
             sampling_set(&measuring->measures->by_file, "steps_time", "time of all steps", TABLE_NS,
                          measuring->file_sample[file], sums[file]);
-    free(sums);
 }
 
 struct trace_wants measure_wants(const struct measure_options *options)
@@ -539,7 +535,7 @@ static const char *keep_text(struct measures *measures, const char *text)
 /* Keep where the files come from. */
 static void keep_records(struct measures *measures, const struct trace *trace)
 {
-    struct set_record *records = file_set_records(trace);
+    SCOPED struct set_record *records = file_set_records(trace);
     file_set_add_steps(trace, measures->records.count, &measures->steps);
     *VEC_PUSH(&measures->first_record) = measures->records.count;
     for (uint32_t f = 0; f < trace->file_count; f++) {
@@ -551,7 +547,6 @@ static void keep_records(struct measures *measures, const struct trace *trace)
         record.pid_text = keep_text(measures, record.pid_text);
         *VEC_PUSH(&measures->records) = record;
     }
-    free(records);
 }
 
 bool measures_hold(struct measures *measures, const struct trace *trace)

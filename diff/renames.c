@@ -224,7 +224,7 @@ static size_t mask_all(const struct rename_name *names, size_t count, const bool
                        enum rename_kind kind, struct masked *out)
 {
     size_t made = 0;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < count; i++) {
         if (paired[i])
             continue;
@@ -233,7 +233,6 @@ static size_t mask_all(const struct rename_name *names, size_t count, const bool
         out[made++] =
             (struct masked){ mem_strndup(text.at ? text.at : "", text.count), &names[i], i, is_come };
     }
-    buffer_release(&text);
     return made;
 }
 
@@ -241,9 +240,9 @@ size_t renames_pair(const struct rename_name *gone, size_t gone_count, const str
                     size_t come_count, struct rename *pairs)
 {
     size_t found = 0;
-    bool *gone_paired = mem_zalloc(gone_count + 1, sizeof *gone_paired);
-    bool *come_paired = mem_zalloc(come_count + 1, sizeof *come_paired);
-    struct masked *all = mem_alloc(mem_times(gone_count + come_count + 1, sizeof *all));
+    SCOPED bool *gone_paired = mem_zalloc(gone_count + 1, sizeof *gone_paired);
+    SCOPED bool *come_paired = mem_zalloc(come_count + 1, sizeof *come_paired);
+    SCOPED struct masked *all = mem_alloc(mem_times(gone_count + come_count + 1, sizeof *all));
     for (int kind = 0; kind < RENAME_KINDS; kind++) {
         size_t count = mask_all(gone, gone_count, gone_paired, false, (enum rename_kind)kind, all);
         count += mask_all(come, come_count, come_paired, true, (enum rename_kind)kind, all + count);
@@ -266,6 +265,5 @@ size_t renames_pair(const struct rename_name *gone, size_t gone_count, const str
         for (size_t i = 0; i < count; i++)
             free(all[i].mask);
     }
-    EACH(free, all, gone_paired, come_paired);
     return found;
 }

@@ -225,7 +225,7 @@ static bool is_tested(const struct finding *finding, double min_change)
 
 size_t findings_judge(struct finding *const *findings, size_t count, double min_change)
 {
-    double *p = mem_alloc(mem_times(count + 1, sizeof *p));
+    SCOPED double *p = mem_alloc(mem_times(count + 1, sizeof *p));
     size_t tested = 0;
     for (size_t i = 0; i < count; i++) {
         bool is_one = is_tested(findings[i], min_change);
@@ -237,6 +237,5 @@ size_t findings_judge(struct finding *const *findings, size_t count, double min_
         bool one_sided = findings[i]->present[0] != findings[i]->present[1];
         decide(findings[i], one_sided ? findings[i]->p : p[i], min_change);
     }
-    free(p);
     return tested;
 }

@@ -446,7 +446,7 @@ bool facts_know(const struct facts *facts, int64_t number)
 void facts_merge(struct facts *facts, const struct facts *other)
 {
     size_t text_count = names_count(other->texts);
-    name_id *ids = mem_alloc(mem_times(text_count + 1, sizeof *ids));
+    SCOPED name_id *ids = mem_alloc(mem_times(text_count + 1, sizeof *ids));
     for (name_id id = 0; id < text_count; id++)
         ids[id] = names_add(facts->texts, names_text(other->texts, id), names_length(other->texts, id));
     struct names *numbers = collect_numbers(facts, other);
@@ -454,7 +454,6 @@ void facts_merge(struct facts *facts, const struct facts *other)
         merge_table(facts, other, (enum facts_table)t, ids, numbers);
     facts->repeats += other->repeats;
     names_free(numbers);
-    free(ids);
 }
 
 void facts_collect(struct facts *facts, struct facts *other)

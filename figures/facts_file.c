@@ -142,21 +142,18 @@ void facts_write(const struct facts *facts, struct buffer *out)
 
 bool facts_save(const struct facts *facts, FILE *file)
 {
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     bool good = write_facts((struct writing){ .out = &out, .file = file }, facts);
-    buffer_release(&out);
     return good;
 }
 
 bool facts_save_rows(const struct facts *facts, const struct facts_schema *schema,
                      const struct facts_rows *rows, FILE *file)
 {
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     struct writing to = { .out = &out, .file = file };
     write_rows(&to, facts, schema, rows);
-    bool good = write_check(&to);
-    buffer_release(&out);
-    return good;
+    return write_check(&to);
 }
 
 /* ---- reading ---- */
@@ -249,14 +246,13 @@ static bool read_table(struct facts *facts, struct arrow_reader *reader, const s
     if (schema && fields[0] == SIZE_MAX)
         return tpa_fail(err, reader->at, "table %s has no column \"recording\"", schema->key);
     struct arrow_batch batch = { 0 };
-    char *row = mem_zalloc(1, schema ? schema->row_size : 1);
+    SCOPED char *row = mem_zalloc(1, schema ? schema->row_size : 1);
     while (arrow_read_batch(reader, &batch, err))
         for (size_t i = 0; schema && i < batch.rows; i++) {
             for (size_t c = 0; c < schema->column_count; c++)
                 set_value(facts, &schema->columns[c], row, &batch, fields[c], i);
             add(context, row);
         }
-    free(row);
     VEC_FREE(&batch.columns);
     return !err->failed;
 }

@@ -134,7 +134,7 @@ static void join_small(struct slots *slots, const struct trace *trace)
 
 static void add_rows(struct facts *facts, const struct trace *trace, struct slots *slots)
 {
-    struct buffer bytes = { 0 };
+    SCOPED struct buffer bytes = { 0 };
     FOR_EACH(slot, slots) {
         buffer_clear(&bytes);
         sketch_encode(&slot->sketch, &bytes);
@@ -156,7 +156,6 @@ static void add_rows(struct facts *facts, const struct trace *trace, struct slot
                   });
         sketch_release(&slot->sketch);
     }
-    buffer_release(&bytes);
 }
 
 /* Add to FACTS the names of FILE: kernels, copies, operators, calls, modules, and annotations that are not steps. */
@@ -164,7 +163,7 @@ static void gather_names(struct facts *facts, const struct trace *trace, const s
                          uint32_t file)
 {
     size_t names = names_count(trace->names);
-    struct slots slots = { .first = mem_alloc(mem_times(names + 1, sizeof *slots.first)) };
+    SCOPED struct slots slots = { .first = mem_alloc(mem_times(names + 1, sizeof *slots.first)) };
     for (size_t i = 0; i < names; i++)
         slots.first[i] = SLOT_NONE;
     for (event_id e = trace->files[file].first_event, end = e + trace->files[file].event_count; e < end;
@@ -181,7 +180,6 @@ static void gather_names(struct facts *facts, const struct trace *trace, const s
     join_small(&slots, trace);
     add_rows(facts, trace, &slots);
     free(slots.first);
-    VEC_FREE(&slots);
 }
 
 /* ---- files ---- */
@@ -437,7 +435,7 @@ static size_t last_device_of_steps(struct gathering *gathering, size_t first, si
 /* How the devices spent them is filled in by follow_device. */
 static struct step_rows add_steps(struct gathering *gathering)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct host_times times;
     find_host_times(gathering, &times, &scratch);
     size_t first, end = device_steps_of_file(gathering->steps, gathering->file, &first);
@@ -466,7 +464,6 @@ static struct step_rows add_steps(struct gathering *gathering)
             facts_add(gathering->own, FACTS_STEPS, &row);
         }
     }
-    arena_release(&scratch);
     return rows;
 }
 
@@ -525,7 +522,7 @@ static void add_collectives(struct gathering *gathering)
     const struct collectives *all = gathering->collectives;
     const struct step_list *steps = step_list_of(trace);
     struct names *groups = names_open();
-    bool *launching = collective_places_launching(all);
+    SCOPED bool *launching = collective_places_launching(all);
     FOR_EACH(one, all) {
         const struct collective_place *place = &all->places[one->place];
         if (place->file != gathering->file || !one->timed)
@@ -558,7 +555,6 @@ static void add_collectives(struct gathering *gathering)
         group->collectives++;
         group->unnumbered += row.sequence == FACTS_MISSING;
     }
-    free(launching);
     names_free(groups);
 }
 

@@ -51,9 +51,9 @@ static uint32_t *ends_hosts_of(const struct fleet_job *job)
 static struct rank_clock *find_clocks(const struct ends *ends)
 {
     size_t members = ends->job->members.count;
-    uint32_t *hosts = ends_hosts_of(ends->job);
-    bool *meets = mem_alloc(members + 1);
-    struct clock_meeting *joining = mem_alloc(mem_times(ends->joining.count + 1, sizeof *joining));
+    SCOPED uint32_t *hosts = ends_hosts_of(ends->job);
+    SCOPED bool *meets = mem_alloc(members + 1);
+    SCOPED struct clock_meeting *joining = mem_alloc(mem_times(ends->joining.count + 1, sizeof *joining));
     struct clock_problem problem = {
         .members = members, .host = hosts, .meets = meets, .meetings = joining, .ends = ends->at.at
     };
@@ -64,9 +64,7 @@ static struct rank_clock *find_clocks(const struct ends *ends)
         if (!one->refuted)
             joining[problem.count++] = (struct clock_meeting){ one->first, one->count };
     }
-    struct rank_clock *clocks = rank_clocks_find(&problem);
-    EACH(free, hosts, meets, joining);
-    return clocks;
+    return rank_clocks_find(&problem);
 }
 
 /* Did they end together? Differences up to the slack of the clocks and half the transfer are allowed. */

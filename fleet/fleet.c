@@ -17,12 +17,11 @@ struct fleet_rank_row *fleet_rank(struct fleet *fleet, int64_t rank)
 
 static void set_lacks(struct fleet *fleet, const struct fleet_member *member, struct fleet_rank_row *row)
 {
-    struct buffer sorts = { 0 };
+    SCOPED struct buffer sorts = { 0 };
     row->lacks_set |= fleet_member_lacks(&fleet->job, member);
     lacks_append(&sorts, row->lacks_set);
     if (row->lacks_set)
         row->lacks = (struct text){ arena_strndup(arena_of(fleet), sorts.at, sorts.count), sorts.count };
-    buffer_release(&sorts);
 }
 
 static void set_peak(const struct fleet *fleet, const struct fleet_member *member, struct fleet_rank_row *row)
@@ -83,16 +82,14 @@ static const struct key by_host[] = { ASC_OF(struct fleet_rank_row, host.at),
 
 static double median_pace(struct fleet_rank_row *const *ranks, size_t count, bool of_host)
 {
-    double *values = mem_alloc(mem_times(count, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times(count, sizeof *values));
     size_t known = 0;
     for (size_t i = 0; i < count; i++) {
         double value = of_host ? ranks[i]->host_pace : ranks[i]->gpu;
         if (!isnan(value))
             values[known++] = value;
     }
-    double median = fleet_median_of(values, known);
-    free(values);
-    return median;
+    return fleet_median_of(values, known);
 }
 
 static const struct key by_caused_[] = { DESC(struct fleet_host_row, caused_ns), KEY_END };

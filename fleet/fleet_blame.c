@@ -107,13 +107,11 @@ static name_id purpose_of(const struct fleet *fleet, const struct fleet_group_su
 /* The number of different ranks in the COUNT SUMS. */
 static int64_t count_ranks(const struct fleet_group_sum *sums, size_t count)
 {
-    int64_t *ranks = mem_alloc(mem_times(count, sizeof *ranks));
+    SCOPED int64_t *ranks = mem_alloc(mem_times(count, sizeof *ranks));
     for (size_t i = 0; i < count; i++)
         ranks[i] = sums[i].rank;
     SORT_NUMBERS(ranks, count);
-    int64_t different = (int64_t)rows_count_groups(ranks, count, sizeof *ranks, rows_ascending_i64);
-    free(ranks);
-    return different;
+    return (int64_t)rows_count_groups(ranks, count, sizeof *ranks, rows_ascending_i64);
 }
 
 /* Add a row for COUNT SUMS of one purpose. */
@@ -164,12 +162,10 @@ static void forget_waiting(struct fleet *fleet)
 
 static bool are_in_turn(const struct fleet *fleet)
 {
-    struct rank_turn *turns = mem_alloc(mem_times(fleet->ranks.count + 1, sizeof *turns));
+    SCOPED struct rank_turn *turns = mem_alloc(mem_times(fleet->ranks.count + 1, sizeof *turns));
     for (size_t i = 0; i < fleet->ranks.count; i++)
         turns[i] = (struct rank_turn){ fleet->ranks.at[i].caused_ns, fleet->ranks.at[i].waited_ns };
-    bool in_turn = ranks_take_turns(turns, fleet->ranks.count);
-    free(turns);
-    return in_turn;
+    return ranks_take_turns(turns, fleet->ranks.count);
 }
 
 void fleet_find_blame(struct fleet *fleet)

@@ -58,7 +58,7 @@ static const struct key by_at[] = { ASC(struct text, at), KEY_END };
 static struct text fleet_links_hosts_of(struct fleet *fleet, const struct fleet_meeting *meeting)
 {
     enum { MOST_SHOWN = 4 };
-    struct text *hosts = mem_alloc(mem_times(meeting->count, sizeof *hosts));
+    SCOPED struct text *hosts = mem_alloc(mem_times(meeting->count, sizeof *hosts));
     size_t count = 0, different = 0;
     for (size_t i = 0; i < meeting->count; i++) {
         const struct fleet_arrival *arrival = &fleet->meetings.arrivals.at[meeting->first + i];
@@ -66,7 +66,7 @@ static struct text fleet_links_hosts_of(struct fleet *fleet, const struct fleet_
         count += hosts[count].at != NULL;
     }
     SORT_ARRAY(hosts, count, by_at);
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     for (size_t i = 0; i < count; i++) {
         if (i && strcmp(hosts[i].at, hosts[i - 1].at) == 0)
             continue;
@@ -78,8 +78,6 @@ static struct text fleet_links_hosts_of(struct fleet *fleet, const struct fleet_
     struct text text = { 0 };
     if (out.count)
         text = (struct text){ arena_strndup(arena_of(fleet), out.at, out.count), out.count };
-    buffer_release(&out);
-    free(hosts);
     return text;
 }
 
@@ -127,7 +125,7 @@ static void add_link(struct fleet *fleet, const struct transfer *transfers, size
 static void compare_class(struct fleet *fleet, size_t count)
 {
     struct fleet_link_row *rows = fleet->links.at + fleet->links.count - count;
-    double *values = mem_alloc(mem_times(count + 1, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times(count + 1, sizeof *values));
     for (size_t i = 0; i < count; i++)
         values[i] = (double)rows[i].transfer_ns;
     double usual = fleet_median_of(values, count);
@@ -142,12 +140,11 @@ static void compare_class(struct fleet *fleet, size_t count)
         rows[i].slow = count >= LEAST_GROUPS && rows[i].count >= LEAST_COLLECTIVES &&
                        rows[i].against >= least_slower_link && rows[i].score >= outlier;
     }
-    free(values);
 }
 
 void fleet_find_links(struct fleet *fleet)
 {
-    struct transfer *transfers = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *transfers));
+    SCOPED struct transfer *transfers = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *transfers));
     size_t count = fleet->meetings.count;
     for (size_t m = 0; m < count; m++)
         transfers[m] = transfer_of(fleet, m);
@@ -165,5 +162,4 @@ void fleet_find_links(struct fleet *fleet)
     SORT_BY_VALUE(double, rows_ascending_f64, at, fleet->links.count, i,
                   isnan(at[i].against) ? 0 : -at[i].against);
     SORT_BY(at, fleet->links.count, i, !at[i].slow);
-    free(transfers);
 }

@@ -136,7 +136,7 @@ static void find_paces(struct fleet *fleet, const struct runs *runs, double *pac
 /* Store the robust z scores of COUNT paces in SCORES; NaN if there are too few. */
 static void find_scores(const double *paces, size_t count, double *scores)
 {
-    double *values = mem_alloc(mem_times(count + 1, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times(count + 1, sizeof *values));
     size_t known = 0;
     for (size_t i = 0; i < count; i++)
         if (!isnan(paces[i]))
@@ -149,7 +149,6 @@ static void find_scores(const double *paces, size_t count, double *scores)
         deviation = least_deviation;
     for (size_t i = 0; i < count; i++)
         scores[i] = known < LEAST_RANKS ? NAN : (paces[i] - middle) / deviation;
-    free(values);
 }
 
 /* ---- differing work ---- */
@@ -214,7 +213,7 @@ static void compare_counts(struct fleet *fleet, const struct run *runs, size_t c
 /* Only where all ranks have as many steps can counts be compared, and only some ranks can differ from most. */
 static void find_differing(struct fleet *fleet, struct runs *runs)
 {
-    int64_t *most_ns = mem_zalloc(fleet->ranks.count + 1, sizeof *most_ns);
+    SCOPED int64_t *most_ns = mem_zalloc(fleet->ranks.count + 1, sizeof *most_ns);
     bool comparable = fleet->ranks.count >= 3 && runs->at.count > 0;
     for (size_t i = 1; i < fleet->ranks.count; i++)
         comparable = comparable && fleet->ranks.at[i].steps == fleet->ranks.at[0].steps;
@@ -225,7 +224,6 @@ static void find_differing(struct fleet *fleet, struct runs *runs)
     SORT(&runs->at, by_model_name_rank);
     FOR_RUNS(first, end, comparable ? runs->at.count : 0, runs->at.at[end].name == runs->at.at[first].name)
         compare_counts(fleet, runs->at.at + first, end - first, most_ns);
-    free(most_ns);
 }
 
 /* ---- over time ---- */
@@ -249,7 +247,7 @@ static void find_pace_of_third(struct fleet *fleet, const struct vote *votes, si
 static void find_over_time(struct fleet *fleet)
 {
     const struct facts_step *steps = facts_rows(fleet->job.facts, FACTS_STEPS);
-    VEC_OF(struct spell) spells = { 0 };
+    SCOPED VEC_OF(struct spell) spells = { 0 };
     FOR_EACH(member, &fleet->job.members) {
         for (size_t i = 0; i < member->count[FACTS_STEPS]; i++) {
             const struct facts_step *step = &steps[member->first[FACTS_STEPS] + i];
@@ -259,7 +257,7 @@ static void find_over_time(struct fleet *fleet)
         }
     }
     SORT(&spells, by_step_rank);
-    double *values = mem_alloc(mem_times(spells.count + 1, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times(spells.count + 1, sizeof *values));
     struct votes thirds[2] = { { { 0 } }, { { 0 } } };
     size_t step = 0;
     FOR_RUNS(first, end, spells.count, spells.at[end].step == spells.at[first].step) {
@@ -277,8 +275,7 @@ static void find_over_time(struct fleet *fleet)
         SORT(&thirds[late].at, by_rank_against);
         find_pace_of_third(fleet, thirds[late].at.at, thirds[late].at.count, late);
     }
-    EACH(VEC_FREE, &thirds[0].at, &thirds[1].at, &spells);
-    free(values);
+    EACH(VEC_FREE, &thirds[0].at, &thirds[1].at);
 }
 
 static bool says_nothing_of_hosts(const char *name)
@@ -289,8 +286,8 @@ static bool says_nothing_of_hosts(const char *name)
 void fleet_find_pace(struct fleet *fleet)
 {
     size_t count = fleet->ranks.count;
-    double *paces = mem_alloc(mem_times(count + 1, sizeof *paces));
-    double *scores = mem_alloc(mem_times(count + 1, sizeof *scores));
+    SCOPED double *paces = mem_alloc(mem_times(count + 1, sizeof *paces));
+    SCOPED double *scores = mem_alloc(mem_times(count + 1, sizeof *scores));
     struct runs kernels = { 0 }, operators = { 0 };
     find_runs(fleet, "kernel", kernel_is_communication, &kernels);
     find_paces(fleet, &kernels, paces);
@@ -316,5 +313,4 @@ void fleet_find_pace(struct fleet *fleet)
     }
     find_over_time(fleet);
     EACH(VEC_FREE, &kernels.at, &operators.at);
-    EACH(free, paces, scores);
 }

@@ -95,7 +95,7 @@ static const struct {
 /* Add the fields of HEAT with values from FROM up to LESS (exclusive). */
 static struct table *table_of_fields(const struct fleet *fleet, int64_t from, int64_t less)
 {
-    VEC_OF(struct field_row) rows = { 0 };
+    SCOPED VEC_OF(struct field_row) rows = { 0 };
     size_t columns = fleet->heat_columns;
     for (size_t i = 0; i < fleet->heat.count * columns; i++) {
         size_t column = i % columns, steps = fleet->steps.count;
@@ -105,9 +105,7 @@ static struct table *table_of_fields(const struct fleet *fleet, int64_t from, in
                                                (int64_t)((column * steps + columns - 1) / columns),
                                                (int64_t)(((column + 1) * steps + columns - 1) / columns) };
     }
-    struct table *table = TABLE_OF_ROWS("heat", NULL, field_columns, rows.at, rows.count);
-    VEC_FREE(&rows);
-    return table;
+    return TABLE_OF_ROWS("heat", NULL, field_columns, rows.at, rows.count);
 }
 
 static void fleet_picture_draw_heat(const struct fleet *fleet, struct picture *picture)

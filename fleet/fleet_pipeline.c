@@ -44,8 +44,8 @@ static size_t join(struct fleet *fleet, uint32_t *joined)
 
 void fleet_find_pipeline(struct fleet *fleet)
 {
-    uint32_t *joined = mem_alloc(mem_times(fleet->ranks.count + 1, sizeof *joined));
-    bool *seen = mem_zalloc(fleet->ranks.count + 1, sizeof *seen);
+    SCOPED uint32_t *joined = mem_alloc(mem_times(fleet->ranks.count + 1, sizeof *joined));
+    SCOPED bool *seen = mem_zalloc(fleet->ranks.count + 1, sizeof *seen);
     fleet->messages = join(fleet, joined);
     for (size_t m = 0; m < fleet->meetings.count && fleet->messages; m++) {
         struct fleet_meeting *meeting = &fleet->meetings.at[m];
@@ -57,5 +57,4 @@ void fleet_find_pipeline(struct fleet *fleet)
         for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)
             seen[search_set(joined, rank_at(fleet, i))] = false;
     }
-    EACH(free, joined, seen);
 }

@@ -119,8 +119,8 @@ static const struct key by_rank_[] = { ASC(struct stay, rank), KEY_END };
 /* The median step of each rank. */
 static void set_rank_steps(struct fleet *fleet, const struct stays *stays)
 {
-    struct stay *by_rank = mem_alloc(mem_times(stays->list.count + 1, sizeof *by_rank));
-    int64_t *durations = mem_alloc(mem_times(stays->list.count + 1, sizeof *durations));
+    SCOPED struct stay *by_rank = mem_alloc(mem_times(stays->list.count + 1, sizeof *by_rank));
+    SCOPED int64_t *durations = mem_alloc(mem_times(stays->list.count + 1, sizeof *durations));
     if (stays->list.count)
         memcpy(by_rank, stays->list.at, stays->list.count * sizeof *by_rank);
     SORT_ARRAY(by_rank, stays->list.count, by_rank_);
@@ -131,7 +131,6 @@ static void set_rank_steps(struct fleet *fleet, const struct stays *stays)
         row->steps = (int64_t)(end - first);
         row->step_ns = fleet_median(durations, end - first);
     }
-    EACH(free, durations, by_rank);
 }
 
 /* ---- which rank held up a step ---- */
@@ -252,8 +251,8 @@ static void set_habits(struct fleet *fleet)
 static void find_step_rows(struct fleet *fleet, const struct stays *stays)
 {
     size_t share_count, share = 0;
-    struct share *shares = find_shares(fleet, &share_count);
-    int64_t *durations = mem_alloc(mem_times(stays->list.count + 1, sizeof *durations));
+    SCOPED struct share *shares = find_shares(fleet, &share_count);
+    SCOPED int64_t *durations = mem_alloc(mem_times(stays->list.count + 1, sizeof *durations));
     const struct stay *at = stays->list.at;
     FOR_RUNS(first, end, stays->list.count, at[end].step == at[first].step) {
         struct fleet_step_row row = { .step = at[first].step,
@@ -280,7 +279,6 @@ static void find_step_rows(struct fleet *fleet, const struct stays *stays)
         set_blamed(&row, shares + share, share_end - share);
         *VEC_PUSH(&fleet->steps) = row;
     }
-    EACH(free, durations, shares);
 }
 
 /* A rank that numbers its steps from another origin, or marks none, has steps that no other rank has. */
@@ -303,14 +301,13 @@ static void find_common_steps(struct fleet *fleet, const struct stays *stays)
 static void set_step_figures(struct fleet *fleet)
 {
     size_t count = 0;
-    int64_t *medians = mem_alloc(mem_times(fleet->steps.count + 1, sizeof *medians));
+    SCOPED int64_t *medians = mem_alloc(mem_times(fleet->steps.count + 1, sizeof *medians));
     for (size_t i = 0; i < fleet->steps.count; i++)
         if (fleet->steps.at[i].common)
             medians[count++] = fleet->steps.at[i].median_ns;
     fleet->step_ns = fleet_median(medians, count);
     fleet->step_low_ns = count ? medians[(count + 19) / 20 - 1] : FACTS_MISSING;
     fleet->step_high_ns = count ? medians[(19 * count + 19) / 20 - 1] : FACTS_MISSING;
-    free(medians);
 }
 
 /* ---- pictures ---- */
@@ -328,7 +325,7 @@ static void add_signs(struct buffer *out, const char *sign, int64_t part, int64_
 
 static void fleet_steps_draw_bars(struct fleet *fleet)
 {
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     FOR_EACH(row, &fleet->ranks) {
         if (row->total_ns <= 0)
             continue;
@@ -342,7 +339,6 @@ static void fleet_steps_draw_bars(struct fleet *fleet)
         row->bar =
             (struct text){ arena_strndup(arena_of(fleet), out.at ? out.at : "", out.count), out.count };
     }
-    buffer_release(&out);
 }
 
 /* The relative excess over the usual time, in thousandths; -1: unknown. */
@@ -370,7 +366,7 @@ static size_t field_of(size_t index, size_t count, size_t fields)
 
 static void fill_heat(struct fleet *fleet, const struct stays *stays, struct heat *heat)
 {
-    int64_t *own = mem_alloc(mem_times(stays->list.count + 1, sizeof *own));
+    SCOPED int64_t *own = mem_alloc(mem_times(stays->list.count + 1, sizeof *own));
     size_t step = 0;
     const struct stay *at = stays->list.at;
     FOR_RUNS(first, end, stays->list.count, at[end].step == at[first].step) {
@@ -389,7 +385,6 @@ static void fill_heat(struct fleet *fleet, const struct stays *stays, struct hea
                 at[i].duration_ns > heat->longest_ns[row] ? at[i].duration_ns : heat->longest_ns[row];
         }
     }
-    free(own);
 }
 
 static void fleet_steps_draw_heat(struct fleet *fleet, const struct stays *stays)
@@ -406,7 +401,7 @@ static void fleet_steps_draw_heat(struct fleet *fleet, const struct stays *stays
     for (size_t i = 0; i < heat.rows; i++)
         heat.longest_ns[i] = FACTS_MISSING;
     fill_heat(fleet, stays, &heat);
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     for (size_t row = 0; row < heat.rows; row++) {
         size_t first = 0, end;
         SEARCH(first, ranks, field_of(first, ranks, heat.rows) < row);
@@ -422,7 +417,6 @@ static void fleet_steps_draw_heat(struct fleet *fleet, const struct stays *stays
                                      { arena_strndup(arena_of(fleet), out.at, out.count), out.count },
                                      heat.longest_ns[row] };
     }
-    buffer_release(&out);
     fleet->heat_more = heat.more;
     fleet->heat_columns = heat.columns;
     free(heat.longest_ns);

@@ -292,7 +292,7 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
 
 static void notice_first(const struct fleet *fleet, struct result *result)
 {
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     buffer_printf(&out, "%" PRId64 " rank%s", fleet->job.ranks, fleet->job.ranks == 1 ? "" : "s");
     if (fleet->step_ns != FACTS_MISSING) {
         buffer_puts(&out, has_marked_steps(fleet) ? ": the median step takes "
@@ -309,7 +309,6 @@ static void notice_first(const struct fleet *fleet, struct result *result)
     append_who(fleet, &out);
     result_add_notice(result, "fleet", fleet->job.ranks, NULL, TPA_NOWHERE, "%s", out.at);
     result_make_clause(result);
-    buffer_release(&out);
 }
 
 /* ---- the first screen ---- */
@@ -416,11 +415,9 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
 
 static const char *fleet_time_text(int64_t ns, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     quantity_append_rounded_time(&text, (double)ns);
-    const char *kept = arena_strndup(texts, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(texts, text.at, text.count);
 }
 
 static void add_fact(struct answer *answer, const char *label, const char *text)
@@ -434,7 +431,7 @@ static const char *hosts_text(const struct fleet *fleet, struct arena *texts)
 {
     enum { MOST_SHOWN = 2 };
     size_t count = fleet->hosts.count, shown = 0;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     const char *last = "";
     if (count > 1)
         buffer_printf(&text, "%zu: ", count);
@@ -452,9 +449,7 @@ static const char *hosts_text(const struct fleet *fleet, struct arena *texts)
     }
     if (count > shown)
         buffer_printf(&text, " and %zu more", count - shown);
-    const char *kept = count ? arena_strndup(texts, text.at, text.count) : NULL;
-    buffer_release(&text);
-    return kept;
+    return count ? arena_strndup(texts, text.at, text.count) : NULL;
 }
 
 /* "15 x NVIDIA A100": the devices of ranks that record a model, if it is the same; NULL: none does. */
@@ -575,7 +570,7 @@ void fleet_notice_missing(const struct fleet_job *job, const char *so, struct re
     enum { MOST_SHOWN = 4 };
     if (job->missing_count == 0)
         return;
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     for (size_t i = 0; i < job->missing.count && i < MOST_SHOWN; i++) {
         const struct fleet_range *range = &job->missing.at[i];
         buffer_printf(&out, range->first < range->last ? "%s%" PRId64 "..%" PRId64 : "%s%" PRId64,
@@ -587,7 +582,6 @@ void fleet_notice_missing(const struct fleet_job *job, const char *so, struct re
                       "%" PRId64 " of %" PRId64 " ranks %s here; missing: %s%s",
                       job->world_size - job->missing_count, job->world_size,
                       job->world_size - job->missing_count == 1 ? "is" : "are", out.at, so);
-    buffer_release(&out);
 }
 
 /* The text of the first notice about MEMBER whose kind is WORD; NULL if there is none. */
@@ -607,8 +601,8 @@ static const char *find_facts_notice(const struct facts *facts, const struct fle
 void fleet_notice_lacks(const struct fleet_job *job, struct result *result)
 {
     const struct facts *facts = job->facts;
-    bool *known = mem_zalloc(job->members.count + 1, sizeof *known);
-    struct buffer of_steps = { 0 };
+    SCOPED bool *known = mem_zalloc(job->members.count + 1, sizeof *known);
+    SCOPED struct buffer of_steps = { 0 };
     for (int lack = 0; lack <= LACK_COUNT; lack++) {
         struct few few = { 0 };
         for (size_t m = 0; m < job->members.count; m++) {
@@ -634,8 +628,6 @@ void fleet_notice_lacks(const struct fleet_job *job, struct result *result)
         notice_few(&few, result, lack_word(lack < LACK_COUNT ? (enum lack)lack : LACK_CUT_SHORT),
                    "not complete, and what is missing is not counted");
     }
-    buffer_release(&of_steps);
-    free(known);
 }
 
 /* Ranks with unsure clocks, each once. */
@@ -658,13 +650,12 @@ static void notice_clocks(const struct fleet *fleet, struct result *result)
     if (fleet->meetings.count)
         notice_unsure_clocks(fleet, result);
     if (fleet->unsure_ns > 0) {
-        struct buffer out = { 0 };
+        SCOPED struct buffer out = { 0 };
         quantity_append_rounded_time(&out, (double)fleet->unsure_ns);
         result_add_notice(
             result, "unsure", fleet->unsure_ns, NULL, TPA_NOWHERE,
             "%s of waiting is attributed to no rank: the error of the clocks leaves it open which was last",
             out.at);
-        buffer_release(&out);
     }
     if (fleet->meetings.refuted)
         result_add_notice(

@@ -226,7 +226,7 @@ static void number_ranks(struct fleet_job *job)
 static void find_missing_steps(struct fleet_job *job)
 {
     const struct facts_step *all = facts_rows(job->facts, FACTS_STEPS);
-    VEC_OF(struct rank_step) steps = { 0 };
+    SCOPED VEC_OF(struct rank_step) steps = { 0 };
     FOR_EACH(member, &job->members) {
         if (!job->numbered)
             *VEC_PUSH(&steps) = (struct rank_step){ 0, member->rank, RANK_STEP_NONE, 0 };
@@ -235,14 +235,13 @@ static void find_missing_steps(struct fleet_job *job)
                 *VEC_PUSH(&steps) =
                     (struct rank_step){ 0, member->rank, all[member->first[FACTS_STEPS] + i].number, 0 };
     }
-    struct rank_steps lacking = rank_steps_lacking(steps.at, steps.count);
+    SCOPED struct rank_steps lacking = rank_steps_lacking(steps.at, steps.count);
     for (size_t m = 0, next = 0; m < job->members.count; m++) {
         while (next < lacking.count && lacking.at[next].rank < job->members.at[m].rank)
             next++;
         if (next < lacking.count && lacking.at[next].rank == job->members.at[m].rank)
             job->members.at[m].steps_lack = lacking.at[next];
     }
-    EACH(VEC_FREE, &steps, &lacking);
 }
 
 static bool member_has_work(const struct fleet_job *job, const struct fleet_member *member)

@@ -355,9 +355,9 @@ static void add_sums(struct fleet_meetings *meetings, const struct slice *slice,
 static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, const struct ends *ends,
                         size_t *joining)
 {
-    struct way *ways = mem_alloc(mem_times(slice->arrival_count + 1, sizeof *ways));
-    int64_t *steps = mem_alloc(mem_times(slice->arrival_count + 1, sizeof *steps));
-    int64_t *waits = mem_alloc(mem_times(slice->rows.count + 1, sizeof *waits));
+    SCOPED struct way *ways = mem_alloc(mem_times(slice->arrival_count + 1, sizeof *ways));
+    SCOPED int64_t *steps = mem_alloc(mem_times(slice->arrival_count + 1, sizeof *steps));
+    SCOPED int64_t *waits = mem_alloc(mem_times(slice->rows.count + 1, sizeof *waits));
     VEC_RESERVE(&meetings->arrivals, slice->arrival_count);
     VEC_RESERVE(meetings, slice->meetings.count);
     for (size_t i = 0; i < slice->rows.count; i++)
@@ -384,7 +384,6 @@ static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, co
     add_sums(meetings, slice, waits);
     meetings->unmatched += slice->unmatched;
     meetings->found_groups += slice->found_groups;
-    EACH(free, ways, steps, waits);
 }
 
 /* ---- attribution ---- */
@@ -465,7 +464,7 @@ static void carry_over(struct fleet_meetings *meetings, const struct visit *visi
 static void find_outside(struct fleet_meetings *meetings)
 {
     const struct fleet_job *job = meetings->job;
-    VEC_OF(struct group_transfer) transfers = { 0 };
+    SCOPED VEC_OF(struct group_transfer) transfers = { 0 };
     for (size_t m = 0; m < meetings->count; m++) {
         const struct fleet_meeting *meeting = &meetings->at[m];
         const struct facts_group *group = meeting->group;
@@ -490,14 +489,13 @@ static void find_outside(struct fleet_meetings *meetings)
         meeting->cost_ns = 0;
         meetings->outside++;
     }
-    VEC_FREE(&transfers);
 }
 
 /* Meetings are sorted by the start of the last, so that earlier meetings are resolved first. */
 static void find_blamed(struct fleet_meetings *meetings)
 {
-    size_t *index = mem_alloc(mem_times(meetings->arrivals.count + 1, sizeof *index));
-    struct visit *visits = list_visits(meetings, index);
+    SCOPED size_t *index = mem_alloc(mem_times(meetings->arrivals.count + 1, sizeof *index));
+    SCOPED struct visit *visits = list_visits(meetings, index);
     carry_over(meetings, visits);
     find_outside(meetings);
     FOR_EACH(meeting, meetings) {
@@ -510,7 +508,6 @@ static void find_blamed(struct fleet_meetings *meetings)
         meeting->blamed = reason->blamed;
         meeting->blamed_cause = reason->blamed_cause;
     }
-    EACH(free, visits, index);
 }
 
 /* By the start of the last. The rest only breaks ties, independent of the order in which they were found. */
@@ -643,7 +640,7 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
                           const struct fleet_files *files, const struct fleet_clocks *clocks,
                           struct tpa_error *err)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct ends ends;
     struct pass pass;
     struct fleet_clocks found = { NULL, NULL };
@@ -665,7 +662,6 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
     free(found.first);
     arena_free(pass.kept);
     free(pass.mixed);
-    arena_release(&scratch);
     return good;
 }
 

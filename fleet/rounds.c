@@ -192,9 +192,9 @@ static int64_t recording_of(const struct fleet_job *job, uint32_t member)
 bool rounds_save_ends(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                       struct tpa_error *err)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct ends ends;
-    VEC_OF(struct end_row) rows = { 0 };
+    SCOPED VEC_OF(struct end_row) rows = { 0 };
     ends_init(&ends, job, &scratch);
     bool good = rounds_possible(job, err) && fleet_meetings_find_ends(&ends, files, err);
     for (size_t j = 0; good && j < ends.joining.count; j++)
@@ -208,8 +208,6 @@ bool rounds_save_ends(const struct fleet_job *job, const struct fleet_files *fil
         if (ends.meets[m])
             *VEC_PUSH(&rows) = (struct end_row){ .recording = recording_of(job, m), .begins = MEETS_ONLY };
     good = good && written(SAVE(job->facts, &ends_schema, &rows, out), err);
-    VEC_FREE(&rows);
-    arena_release(&scratch);
     return good;
 }
 
@@ -251,10 +249,10 @@ static bool load_ends(struct ends *ends, const struct fleet_files *files, struct
 bool rounds_save_clocks(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                         struct tpa_error *err)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct ends ends;
     struct fleet_clocks found = { NULL, NULL };
-    VEC_OF(struct clock_row) rows = { 0 };
+    SCOPED VEC_OF(struct clock_row) rows = { 0 };
     ends_init(&ends, job, &scratch);
     bool good = load_ends(&ends, files, err);
     if (good)
@@ -276,9 +274,7 @@ bool rounds_save_clocks(const struct fleet_job *job, const struct fleet_files *f
             };
         }
     good = good && written(SAVE(job->facts, &clocks_schema, &rows, out), err);
-    VEC_FREE(&rows);
     EACH(free, found.first, found.settled);
-    arena_release(&scratch);
     return good;
 }
 
@@ -377,8 +373,8 @@ static struct meeting_row meeting_to_row(const struct fleet_meetings *meetings,
 static bool save_judged(const struct fleet_meetings *meetings, FILE *out)
 {
     const struct facts *facts = meetings->job->facts;
-    VEC_OF(struct meeting_row) rows = { 0 };
-    VEC_OF(struct visit_row) visits = { 0 };
+    SCOPED VEC_OF(struct meeting_row) rows = { 0 };
+    SCOPED VEC_OF(struct visit_row) visits = { 0 };
     struct total_row total = {
         (int64_t)meetings->rows,      meetings->first_ns,         meetings->exposed_wait_ns,
         (int64_t)meetings->unmatched, (int64_t)meetings->refuted, (int64_t)meetings->strangers,
@@ -393,21 +389,19 @@ static bool save_judged(const struct fleet_meetings *meetings, FILE *out)
     bool good = SAVE(facts, &meetings_schema, &rows, out) && SAVE(facts, &visits_schema, &visits, out) &&
                 SAVE(facts, &sums_schema, &meetings->groups, out) &&
                 facts_save_rows(facts, &totals_schema, &(struct facts_rows){ &total, 1, 1 }, out);
-    EACH(VEC_FREE, &rows, &visits);
     return good;
 }
 
 bool rounds_save_judged(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                         struct tpa_error *err)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct fleet_meetings meetings = { 0 };
     ARENA_OWNS(&scratch, FLEET_MEETINGS_MEMORY(&meetings));
     struct fleet_clocks clocks;
     bool good = load_clocks(job, files, &clocks, err) && rounds_possible(job, err) &&
                 fleet_meetings_judge(&meetings, job, files, &clocks, err) &&
                 written(save_judged(&meetings, out), err);
-    arena_release(&scratch);
     EACH(free, clocks.first, clocks.settled);
     return good;
 }

@@ -80,7 +80,7 @@ static uint64_t hash_of(const struct slicing *slicing, const struct slice_row *r
 static void count_collectives(struct facts *facts, const struct slice *slice)
 {
     struct facts_group *groups = facts_rows(facts, FACTS_GROUPS);
-    bool *known = mem_zalloc(facts->tables[FACTS_GROUPS].count + 1, sizeof *known);
+    SCOPED bool *known = mem_zalloc(facts->tables[FACTS_GROUPS].count + 1, sizeof *known);
     for (size_t g = 0; g < facts->tables[FACTS_GROUPS].count; g++) {
         known[g] = groups[g].collectives != FACTS_MISSING && groups[g].unnumbered != FACTS_MISSING;
         if (!known[g])
@@ -93,7 +93,6 @@ static void count_collectives(struct facts *facts, const struct slice *slice)
         groups[group - groups].collectives++;
         groups[group - groups].unnumbered += slice->rows.at[i].collective->sequence == FACTS_MISSING;
     }
-    free(known);
 }
 
 struct slicing *slicing_open(struct facts *facts, size_t count)
@@ -119,7 +118,7 @@ bool slicing_save(const struct slicing *slicing, size_t number, FILE *file)
 {
     struct facts_column columns[MOST_COLUMNS];
     struct facts_schema schema;
-    VEC_OF(struct slice_record) records = { 0 };
+    SCOPED VEC_OF(struct slice_record) records = { 0 };
     make_schema(&schema, columns);
     for (size_t i = 0; i < slicing->slice->rows.count; i++) {
         const struct slice_row *row = &slicing->slice->rows.at[i];
@@ -135,9 +134,7 @@ bool slicing_save(const struct slicing *slicing, size_t number, FILE *file)
         *VEC_PUSH(&records) = record;
     }
     struct facts_rows rows = { records.at, records.count, records.capacity };
-    bool good = facts_save_rows(slicing->facts, &schema, &rows, file);
-    VEC_FREE(&records);
-    return good;
+    return facts_save_rows(slicing->facts, &schema, &rows, file);
 }
 
 /* ---- reading ---- */
@@ -169,7 +166,7 @@ bool *slice_find_mixed(const struct fleet_job *job, bool *any)
     const struct facts_group *groups = facts_rows(job->facts, FACTS_GROUPS);
     size_t count = job->facts->tables[FACTS_GROUPS].count, listed = 0;
     bool *mixed = mem_zalloc(count + 1, sizeof *mixed);
-    struct group_at *all = mem_alloc(mem_times(count + 1, sizeof *all));
+    SCOPED struct group_at *all = mem_alloc(mem_times(count + 1, sizeof *all));
     for (size_t m = 0; m < job->members.count; m++)
         for (size_t g = 0; g < job->members.at[m].count[FACTS_GROUPS]; g++) {
             size_t index = job->members.at[m].first[FACTS_GROUPS] + g;
@@ -187,7 +184,6 @@ bool *slice_find_mixed(const struct fleet_job *job, bool *any)
         for (size_t i = first; i < end && unnumbered > 0 && unnumbered < collectives; i++)
             *any = mixed[all[i].index] = true;
     }
-    free(all);
     return mixed;
 }
 

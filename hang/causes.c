@@ -45,25 +45,23 @@ static struct hang_cause *add_cause(struct hang_job *job, enum hang_class class,
 /* The waiters of CAUSE: those with an edge into its ranks, and the others that reach them. */
 static void set_waiters(struct hang_job *job, struct hang_cause *cause)
 {
-    uint8_t *targets = open_marks(job), *direct = open_marks(job), *reaching = open_marks(job);
+    SCOPED uint8_t *targets = open_marks(job), *direct = open_marks(job), *reaching = open_marks(job);
     mark(targets, cause->ranks);
     hang_graph_reach(job, targets, direct, reaching);
     clear(direct, cause->ranks);
     cause->direct = hang_ranks_of(job, direct);
     cause->indirect = ranks_without(job, reaching, cause->ranks, cause->direct);
-    EACH(free, targets, direct, reaching);
 }
 
 /* DIRECT are its direct waiters; the others that reach DIRECT or its ranks are indirect. */
 static void set_waiters_behind(struct hang_job *job, struct hang_cause *cause, struct hang_ranks direct)
 {
-    uint8_t *targets = open_marks(job), *reaching = open_marks(job);
+    SCOPED uint8_t *targets = open_marks(job), *reaching = open_marks(job);
     mark(targets, cause->ranks);
     mark(targets, direct);
     hang_graph_reach(job, targets, NULL, reaching);
     cause->direct = direct;
     cause->indirect = ranks_without(job, reaching, cause->ranks, direct);
-    EACH(free, targets, reaching);
 }
 
 static size_t count_waits(const struct hang_job *job, uint32_t rank)
@@ -273,7 +271,7 @@ static void add_by_entry(struct sinks *sinks, const struct hang_job *job, enum h
 static uint8_t *find_waited_for(const struct hang_job *job)
 {
     uint8_t *waited = open_marks(job);
-    size_t *most = mem_zalloc(job->groups.count + 1, sizeof *most);
+    SCOPED size_t *most = mem_zalloc(job->groups.count + 1, sizeof *most);
     FOR_EACH(wait, &job->waits) {
         if (wait->missing && wait->seq == HANG_UNKNOWN)
             waited[wait->peer] = 1;
@@ -283,7 +281,6 @@ static uint8_t *find_waited_for(const struct hang_job *job)
     for (size_t g = 0; g < job->groups.count; g++)
         for (size_t i = 0; i < most[g]; i++)
             waited[job->groups.at[g].members[job->groups.at[g].order[i]].rank] = 1;
-    free(most);
     return waited; /* who is waited for by a queue edge alone waits itself, or stopped */
 }
 
@@ -291,7 +288,7 @@ static void find_sinks(struct hang_job *job, struct sinks *sinks)
 {
     struct naming naming;
     naming_open(&naming, job);
-    uint8_t *waited = find_waited_for(job), *in_mismatch = open_marks(job);
+    SCOPED uint8_t *waited = find_waited_for(job), *in_mismatch = open_marks(job);
     for (size_t i = 0; i < job->mismatches.count; i++)
         mark(in_mismatch, job->mismatches.at[i].entered);
     for (uint32_t r = 0; r < job->world; r++) {
@@ -314,7 +311,6 @@ static void find_sinks(struct hang_job *job, struct sinks *sinks)
                 hang_doubt(job, DOUBT_ENTERED_BY_ALL_AND_PENDING, r);
         }
     }
-    EACH(free, waited, in_mismatch);
     names_free(naming.memo.pairs);
     EACH(VEC_FREE, &naming.memo.after, &naming.candidates.ops);
     EACH(free, naming.first_op, naming.groups, naming.first_group, naming.p2p, naming.first_p2p);
@@ -358,13 +354,12 @@ static void add_mismatches(struct hang_job *job)
     FOR_EACH(mismatch, &job->mismatches) {
         struct hang_cause *cause = add_cause(job, mismatch->class, mismatch->minority, mismatch->group,
                                              job->ops.at[mismatch->op].seq, NAME_NONE);
-        uint8_t *direct = open_marks(job);
+        SCOPED uint8_t *direct = open_marks(job);
         mark(direct, mismatch->entered);
         clear(direct, mismatch->minority);
         if (mismatch->minority.count == 0)
             cause->between = mismatch->entered;
         set_waiters_behind(job, cause, hang_ranks_of(job, direct));
-        free(direct);
         job->proof |= PROOF_MISMATCH;
     }
 }
@@ -416,8 +411,8 @@ static bool find_pending(const struct hang_job *job, const struct hang_op *op, u
 static void add_in_flight(struct hang_job *job, uint32_t o)
 {
     const struct hang_op *op = &job->ops.at[o];
-    uint8_t *pending = open_marks(job), *started = open_marks(job), *reaching = open_marks(job),
-            *edges = open_marks(job);
+    SCOPED uint8_t *pending = open_marks(job), *started = open_marks(job), *reaching = open_marks(job),
+                   *edges = open_marks(job);
     find_pending(job, op, pending, started);
     struct hang_ranks all = hang_ranks_of(job, pending), begun = hang_ranks_of(job, started);
     size_t idle = all.count - begun.count;
@@ -433,7 +428,6 @@ static void add_in_flight(struct hang_job *job, uint32_t o)
         hang_graph_reach(job, pending, edges, reaching);
         cause->indirect = ranks_without(job, reaching, all, hang_ranks_of(job, edges));
     }
-    EACH(free, pending, started, reaching, edges);
 }
 
 static void add_entered_by_all(struct hang_job *job)
@@ -477,12 +471,12 @@ struct deadlock_op {
 
 static void add_deadlock(struct hang_job *job, struct hang_ranks ranks)
 {
-    uint8_t *marks = open_marks(job), *rest = open_marks(job);
-    VEC_OF(struct deadlock_op) ops = { 0 };
+    SCOPED uint8_t *marks = open_marks(job), *rest = open_marks(job);
+    SCOPED VEC_OF(struct deadlock_op) ops = { 0 };
     mark(marks, ranks);
     bool in_order = true;
     size_t best = 0;
-    VEC_OF(size_t) op_of = { 0 };
+    SCOPED VEC_OF(size_t) op_of = { 0 };
     for (size_t i = 0; i < ranks.count; i++) {
         const struct hang_wait *wait = first_wait_for(job, ranks.at[i], marks);
         in_order = in_order && wait && wait->seq != HANG_UNKNOWN;
@@ -507,8 +501,6 @@ static void add_deadlock(struct hang_job *job, struct hang_ranks ranks)
     clear(marks, cause->ranks);
     set_waiters_behind(job, cause, hang_ranks_of(job, marks));
     job->proof |= PROOF_DEADLOCK;
-    EACH(VEC_FREE, &ops, &op_of);
-    EACH(free, marks, rest);
 }
 
 /* ---- rings that are too short ---- */
@@ -552,9 +544,9 @@ static bool has_unexplained_waiter(const struct hang_job *job, const struct hang
 
 static void add_short_rings(struct hang_job *job)
 {
-    uint8_t *named = open_marks(job);
-    uint32_t *op_of = mem_alloc(mem_times((size_t)job->world + 1, sizeof *op_of));
-    int64_t *time_of = mem_alloc(mem_times((size_t)job->world + 1, sizeof *time_of));
+    SCOPED uint8_t *named = open_marks(job);
+    SCOPED uint32_t *op_of = mem_alloc(mem_times((size_t)job->world + 1, sizeof *op_of));
+    SCOPED int64_t *time_of = mem_alloc(mem_times((size_t)job->world + 1, sizeof *time_of));
     memset(op_of, 0xff, job->world * sizeof *op_of);
     for (size_t c = 0; c < job->causes.count; c++) {
         mark(named, job->causes.at[c].ranks);
@@ -584,7 +576,7 @@ static void add_short_rings(struct hang_job *job)
     SORT(&sinks.named, by_class_group_seq);
     for (size_t i = 0, next; i < sinks.named.count; i = next) {
         const struct named_rank *first = &sinks.named.at[i];
-        uint8_t *ranks = open_marks(job), *direct = open_marks(job);
+        SCOPED uint8_t *ranks = open_marks(job), *direct = open_marks(job);
         for (next = i; next < sinks.named.count && sinks.named.at[next].group == first->group &&
                        sinks.named.at[next].seq == first->seq;
              next++)
@@ -597,10 +589,8 @@ static void add_short_rings(struct hang_job *job)
                       hang_op_text(job, hang_find_op(job, first->group, first->seq)));
         clear(direct, cause->ranks);
         set_waiters_behind(job, cause, hang_ranks_of(job, direct));
-        EACH(free, ranks, direct);
     }
     VEC_FREE(&sinks.named);
-    EACH(free, named, op_of, time_of);
 }
 
 static const struct key by_group_seq[] = { ASC(struct hang_cause, group), ASC(struct hang_cause, seq),

@@ -197,8 +197,8 @@ void hang_graph_build(struct hang_job *job)
 static void mark_reaching(const struct hang_job *job, const uint8_t *targets, uint8_t *marks, bool one_step)
 {
     const struct hang_graph *graph = job->graph;
-    uint8_t *seen = mem_zalloc(graph->nodes + 1, 1);
-    VEC_OF(uint32_t) todo = { 0 };
+    SCOPED uint8_t *seen = mem_zalloc(graph->nodes + 1, 1);
+    SCOPED VEC_OF(uint32_t) todo = { 0 };
     for (uint32_t r = 0; r < job->world; r++)
         if (targets[r]) {
             seen[r] = 1;
@@ -217,8 +217,6 @@ static void mark_reaching(const struct hang_job *job, const uint8_t *targets, ui
                 *VEC_PUSH(&todo) = from;
         }
     }
-    VEC_FREE(&todo);
-    free(seen);
 }
 
 void hang_graph_reach(const struct hang_job *job, const uint8_t *targets, uint8_t *direct, uint8_t *reaching)
@@ -322,9 +320,9 @@ void hang_graph_cycles(struct hang_job *job, void (*add)(struct hang_job *job, s
         if (search.number[r] == 0)
             find_components(&search, r);
     /* Of each component: its ranks, and whether an edge leaves it. */
-    size_t *ranks = mem_zalloc((size_t)search.components + 2, sizeof *ranks);
-    bool *leaves = mem_zalloc((size_t)search.components + 1, sizeof *leaves);
-    uint32_t *members = mem_alloc(mem_times((size_t)job->world + 1, sizeof *members));
+    SCOPED size_t *ranks = mem_zalloc((size_t)search.components + 2, sizeof *ranks);
+    SCOPED bool *leaves = mem_zalloc((size_t)search.components + 1, sizeof *leaves);
+    SCOPED uint32_t *members = mem_alloc(mem_times((size_t)job->world + 1, sizeof *members));
     for (size_t n = 0; n < nodes; n++)
         for (size_t i = graph->out.first[n]; i < graph->out.first[n + 1] && search.component[n]; i++)
             if (search.component[graph->out.to[i]] != search.component[n])
@@ -333,7 +331,7 @@ void hang_graph_cycles(struct hang_job *job, void (*add)(struct hang_job *job, s
         ranks[search.component[r] + 1]++;
     for (uint32_t c = 1; c <= search.components; c++)
         ranks[c + 1] += ranks[c];
-    size_t *at = mem_alloc(mem_times((size_t)search.components + 2, sizeof *at));
+    SCOPED size_t *at = mem_alloc(mem_times((size_t)search.components + 2, sizeof *at));
     memcpy(at, ranks, ((size_t)search.components + 2) * sizeof *at);
     for (uint32_t r = 0; r < job->world; r++)
         members[at[search.component[r]]++] = r;
@@ -346,6 +344,6 @@ void hang_graph_cycles(struct hang_job *job, void (*add)(struct hang_job *job, s
         memcpy(copy, members + ranks[c], count * sizeof *copy);
         add(job, (struct hang_ranks){ copy, count });
     }
-    EACH(free, at, members, leaves, ranks, search.number, search.low, search.component, search.next);
+    EACH(free, search.number, search.low, search.component, search.next);
     EACH(VEC_FREE, &search.path, &search.open);
 }

@@ -68,7 +68,7 @@ static void find_world(struct hang_job *job)
         uint32_t rank = flight->unreadable.at[job->unreadable.at[i]].rank;
         raise_world(job, rank == FLIGHT_NO_RANK ? 0 : rank + 1);
     }
-    bool *seen = mem_zalloc(flight->lists.count + 1, sizeof *seen);
+    SCOPED bool *seen = mem_zalloc(flight->lists.count + 1, sizeof *seen);
     for (size_t i = 0; i < job->dumps.count; i++) {
         const struct flight_dump *dump = &flight->dumps.at[job->dumps.at[i]];
         raise_world(job, dump->rank + 1);
@@ -83,13 +83,12 @@ static void find_world(struct hang_job *job)
                 raise_world(job, flight->lists.at[list].ranks[r] + 1);
         }
     }
-    free(seen);
 }
 
 /* Set the members of GROUP to the COUNT RANKS, which may be in any order and have doubles. */
 static void set_members(struct hang_job *job, struct hang_group *group, const uint32_t *ranks, size_t count)
 {
-    uint32_t *sorted = mem_alloc(mem_times(count + 1, sizeof *sorted));
+    SCOPED uint32_t *sorted = mem_alloc(mem_times(count + 1, sizeof *sorted));
     if (count)
         memcpy(sorted, ranks, count * sizeof *sorted);
     SORT_NUMBERS(sorted, count);
@@ -99,7 +98,6 @@ static void set_members(struct hang_job *job, struct hang_group *group, const ui
         if (i == 0 || sorted[i] != sorted[i - 1])
             group->members[group->count++] =
                 (struct hang_member){ sorted[i], HANG_UNKNOWN, HANG_UNKNOWN, HANG_UNKNOWN };
-    free(sorted);
 }
 
 /* A group of a dump, for sorting by name and list. */
@@ -157,7 +155,7 @@ static void add_listed_groups(struct hang_job *job, struct named_group *named, s
 static void add_open_groups(struct hang_job *job, struct named_group *named, size_t count)
 {
     size_t listed = job->groups.count;
-    VEC_OF(uint32_t) ranks = { 0 };
+    SCOPED VEC_OF(uint32_t) ranks = { 0 };
     for (size_t i = 0, next; i < count; i = next) {
         struct hang_group *group = NULL;
         ranks.count = 0;
@@ -173,7 +171,6 @@ static void add_open_groups(struct hang_job *job, struct named_group *named, siz
         if (group)
             set_members(job, group, ranks.at, ranks.count);
     }
-    VEC_FREE(&ranks);
 }
 
 /* The number of ranks that took part in an all_gather of gloo, by its output; 0: it does not tell. */
@@ -197,7 +194,7 @@ static int64_t gathered_ranks(const struct flight *flight, size_t entry)
 static void complete_open_groups(struct hang_job *job)
 {
     struct flight *flight = job->flight;
-    int64_t *gathered = mem_zalloc(job->groups.count + 1, sizeof *gathered);
+    SCOPED int64_t *gathered = mem_zalloc(job->groups.count + 1, sizeof *gathered);
     for (size_t i = 0; i < job->dumps.count; i++) {
         const struct flight_dump *dump = &flight->dumps.at[job->dumps.at[i]];
         for (size_t e = dump->first; e < dump->first + dump->count; e++) {
@@ -215,19 +212,17 @@ static void complete_open_groups(struct hang_job *job)
         if (group->list)
             continue;
         if (group->is_default) {
-            uint32_t *all = order_open(job->world);
+            SCOPED uint32_t *all = order_open(job->world);
             set_members(job, group, all, job->world);
-            free(all);
         }
         group->known = group->is_default || gathered[g] == (int64_t)group->count;
     }
-    free(gathered);
 }
 
 static void build_groups(struct hang_job *job)
 {
     struct flight *flight = job->flight;
-    VEC_OF(struct named_group) listed = { 0 }, open = { 0 };
+    SCOPED VEC_OF(struct named_group) listed = { 0 }, open = { 0 };
     job->group_of = mem_alloc(mem_times(flight->groups.count + 1, sizeof *job->group_of));
     memset(job->group_of, 0xff, flight->groups.count * sizeof *job->group_of);
     for (size_t i = 0; i < job->dumps.count; i++) {
@@ -246,7 +241,6 @@ static void build_groups(struct hang_job *job)
     add_listed_groups(job, listed.at, listed.count);
     add_open_groups(job, open.at, open.count);
     complete_open_groups(job);
-    EACH(VEC_FREE, &listed, &open);
 }
 
 /* ---- pg_status ---- */
@@ -337,7 +331,7 @@ static void pair_by_rank(struct status_reading *in, const struct flight_dump *du
 {
     const struct hang_job *job = in->job;
     const struct flight *flight = job->flight;
-    VEC_OF(struct numbered) names = { 0 }, ids = { 0 };
+    SCOPED VEC_OF(struct numbered) names = { 0 }, ids = { 0 };
     bool good = true;
     for (size_t g = 0; g < dump->group_count; g++) {
         const struct flight_group *about = &flight->groups.at[dump->first_group + g];
@@ -360,7 +354,6 @@ static void pair_by_rank(struct status_reading *in, const struct flight_dump *du
     }
     for (size_t i = 0; i < ids.count && good; i++)
         in->group_at.at[ids.at[i].index] = names.at[i].index;
-    EACH(VEC_FREE, &names, &ids);
 }
 
 /* The one default group of DUMP; HANG_NONE. A dump without lists belongs to that of the others. */
@@ -502,13 +495,12 @@ static bool counts_over_groups(const struct flight *flight, const struct flight_
 /* Number the collectives of each group of DUMP from 1. */
 static void renumber(struct hang_job *job, const struct flight_dump *dump)
 {
-    int64_t *count = mem_zalloc(dump->group_count + 1, sizeof *count);
+    SCOPED int64_t *count = mem_zalloc(dump->group_count + 1, sizeof *count);
     for (size_t e = dump->first; e < dump->first + dump->count; e++) {
         struct flight_entry *entry = &job->flight->entries.at[e];
         count[entry->group] += !entry->p2p;
         entry->seq = count[entry->group];
     }
-    free(count);
     job->unsure[dump->rank] = !job->whole[dump->rank];
 }
 
@@ -554,8 +546,8 @@ static void find_ops(struct hang_job *job)
 {
     struct flight *flight = job->flight;
     size_t count = SUM(size_t, i, job->dumps.count, flight->dumps.at[job->dumps.at[i]].count);
-    struct hang_ref *refs = mem_alloc(mem_times(count + 1, sizeof *refs));
-    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    SCOPED struct hang_ref *refs = mem_alloc(mem_times(count + 1, sizeof *refs));
+    SCOPED uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
     size_t used = 0;
     for (size_t i = 0; i < job->dumps.count; i++) {
         const struct flight_dump *dump = &flight->dumps.at[job->dumps.at[i]];
@@ -568,7 +560,7 @@ static void find_ops(struct hang_job *job)
             refs[used++] = (struct hang_ref){ (uint32_t)e, dump->rank };
         }
     }
-    uint32_t *order = order_open(used);
+    SCOPED uint32_t *order = order_open(used);
     order_by(order, used, keys);
     job->refs = mem_alloc(mem_times(used + 1, sizeof *job->refs));
     job->ref_count = used;
@@ -585,7 +577,6 @@ static void find_ops(struct hang_job *job)
         }
         job->ops.at[job->ops.count - 1].count++;
     }
-    EACH(free, order, keys, refs);
 }
 
 uint32_t hang_find_op(const struct hang_job *job, uint32_t group, int64_t seq)
@@ -707,8 +698,8 @@ static void add_completed(const struct hang_job *job, uint32_t g, const struct h
 static int64_t find_bound(const struct hang_job *job, uint32_t g)
 {
     const struct hang_group *group = &job->groups.at[g];
-    struct top_two *done = mem_zalloc(group->count + 1, sizeof *done),
-                   *ended = mem_zalloc(group->count + 1, sizeof *ended);
+    SCOPED struct top_two *done = mem_zalloc(group->count + 1, sizeof *done),
+                          *ended = mem_zalloc(group->count + 1, sizeof *ended);
     for (size_t o = group->first_op; o < group->first_op + group->op_count; o++) {
         const struct hang_op *op = &job->ops.at[o];
         const struct hang_ref *at = job->refs + op->first, *end = at + op->count;
@@ -734,7 +725,6 @@ static int64_t find_bound(const struct hang_job *job, uint32_t g)
         bound = done[m].first > bound ? done[m].first : bound;
         bound = ended[m].second > bound ? ended[m].second : bound;
     }
-    EACH(free, done, ended);
     return bound;
 }
 
@@ -753,8 +743,8 @@ static void find_stale(struct hang_job *job)
 
 static void sort_members(struct hang_job *job, struct hang_group *group)
 {
-    uint64_t *keys = mem_alloc(mem_times(group->count + 1, sizeof *keys));
-    uint32_t *order = order_open(group->count);
+    SCOPED uint64_t *keys = mem_alloc(mem_times(group->count + 1, sizeof *keys));
+    SCOPED uint32_t *order = order_open(group->count);
     for (size_t m = 0; m < group->count; m++) {
         const struct hang_member *member = &group->members[m];
         bool absent = job->dump_of[member->rank] == HANG_NONE;
@@ -766,7 +756,6 @@ static void sort_members(struct hang_job *job, struct hang_group *group)
     order_by(order, group->count, keys);
     group->order = arena_alloc(job->arena, mem_times(group->count + 1, sizeof *order));
     memcpy(group->order, order, group->count * sizeof *order);
-    EACH(free, order, keys);
 }
 
 size_t hang_missing(const struct hang_group *group, int64_t seq)

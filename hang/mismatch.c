@@ -112,7 +112,7 @@ static void add_key(struct buffer *key, const struct hang_job *job, uint32_t ent
 static void find_variants(struct comparison *in, enum part part)
 {
     struct names *keys = names_open();
-    struct buffer key = { 0 };
+    SCOPED struct buffer key = { 0 };
     in->first_of.count = in->counts.count = 0;
     for (size_t i = 0; i < in->of.count; i++) {
         struct entrant *entrant = &in->of.at[i];
@@ -126,7 +126,6 @@ static void find_variants(struct comparison *in, enum part part)
         }
         in->counts.at[entrant->variant]++;
     }
-    buffer_release(&key);
     names_free(keys);
 }
 
@@ -223,8 +222,8 @@ static void find_minority(struct hang_job *job, const struct comparison *in, uin
     };
     const struct hang_op *op = &job->ops.at[o];
     const struct hang_group *group = &job->groups.at[op->group];
-    uint8_t *entered = mem_zalloc((size_t)job->world + 1, 1),
-            *minority = mem_zalloc((size_t)job->world + 1, 1);
+    SCOPED uint8_t *entered = mem_zalloc((size_t)job->world + 1, 1),
+                   *minority = mem_zalloc((size_t)job->world + 1, 1);
     size_t entered_count = 0;
     for (size_t i = 0; i < in->of.count; i++)
         entered[in->of.at[i].rank] = 1;
@@ -251,7 +250,6 @@ static void find_minority(struct hang_job *job, const struct comparison *in, uin
                                 .class = any && swapped ? HANG_MISMATCH_ORDER : classes[part],
                                 .minority = hang_ranks_of(job, minority),
                                 .entered = hang_ranks_of(job, entered) };
-    EACH(free, entered, minority);
 }
 
 void hang_find_mismatches(struct hang_job *job)

@@ -62,16 +62,14 @@ static int add_box(struct drawing *drawing, int parent, enum part part, const ch
 
 static const char *cause_title(struct drawing *drawing, const struct hang_cause *cause)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (const char *at = hang_class_word(cause->class); *at; at++)
         buffer_putc(&text, *at == '_' ? ' ' : *at);
     if (cause->group != HANG_NONE) {
         buffer_puts(&text, ", ");
         hang_add_operation(&text, drawing->job, cause->group, cause->seq, cause->op);
     }
-    const char *title = arena_strndup(&drawing->chart->arena, text.at, text.count);
-    buffer_release(&text);
-    return title;
+    return arena_strndup(&drawing->chart->arena, text.at, text.count);
 }
 
 static bool is_culprit(const struct hang_job *job, const struct hang_cause *cause)
@@ -106,7 +104,7 @@ static void add_roots(struct drawing *drawing)
 static int box_below(struct drawing *drawing, int parent, const struct hang_wait *wait)
 {
     const struct hang_job *job = drawing->job;
-    struct buffer title = { 0 }, key = { 0 };
+    SCOPED struct buffer title = { 0 }, key = { 0 };
     name_id op = wait->entry != HANG_NONE ? flight_op(job->flight, wait->entry)->text
                  : wait->op != HANG_NONE  ? hang_op_text(job, wait->op)
                                           : NAME_NONE;
@@ -122,7 +120,6 @@ static int box_below(struct drawing *drawing, int parent, const struct hang_wait
                                  : PART_INDIRECT,
                 arena_strndup(&drawing->chart->arena, title.at, title.count));
     }
-    EACH(buffer_release, &title, &key);
     return box;
 }
 
@@ -170,7 +167,7 @@ struct placed {
 static bool add_level(struct drawing *drawing, uint8_t *marks, int **best)
 {
     const struct hang_job *job = drawing->job;
-    VEC_OF(struct placed) placed = { 0 };
+    SCOPED VEC_OF(struct placed) placed = { 0 };
     for (size_t g = 0; g < job->groups.count; g++)
         find_best(drawing, &job->groups.at[g], best[g]);
     for (uint32_t r = 0; r < job->world; r++) {
@@ -195,9 +192,7 @@ static bool add_level(struct drawing *drawing, uint8_t *marks, int **best)
     }
     for (size_t i = 0; i < placed.count; i++)
         box_add_rank(drawing, box_below(drawing, placed.at[i].parent, placed.at[i].wait), placed.at[i].rank);
-    bool any = placed.count > 0;
-    VEC_FREE(&placed);
-    return any;
+    return placed.count > 0;
 }
 
 /* Ranks that wait for a mismatch have no edge: they are below it. */
@@ -221,7 +216,7 @@ static void add_mismatched(struct drawing *drawing)
 static void add_waiting(struct drawing *drawing)
 {
     const struct hang_job *job = drawing->job;
-    uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
+    SCOPED uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
     int **best = mem_zalloc(job->groups.count + 1, sizeof *best);
     for (size_t g = 0; g < job->groups.count; g++)
         best[g] = mem_alloc(mem_times(job->groups.at[g].order_count + 1, sizeof **best));
@@ -234,7 +229,7 @@ static void add_waiting(struct drawing *drawing)
             box_add_rank(drawing, box_below(drawing, NO_BOX, first_wait(job, r)), r);
     for (size_t g = 0; g < job->groups.count; g++)
         free(best[g]);
-    EACH(free, best, marks);
+    free(best);
 }
 
 /* ---- places ---- */
@@ -277,7 +272,7 @@ static const struct table_column columns[] = {
 static void draw_boxes(struct drawing *drawing)
 {
     struct table *tables[PARTS] = { NULL };
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     double end = 0;
     FOR_EACH(box, &drawing->boxes) {
         if (!tables[box->part])
@@ -305,7 +300,6 @@ static void draw_boxes(struct drawing *drawing)
         .kind = TABLE_NUMBER, .has_least = true, .has_most = true, .most = end, .names = 4
     };
     drawing->chart->y = (struct chart_axis){ .kind = TABLE_COUNT };
-    buffer_release(&name);
 }
 
 static void draw_job(struct picture *picture, struct hang_job *job, size_t number)

@@ -41,9 +41,9 @@ static bool is_apart(int64_t a, int64_t b)
 static void keep_same_run(const struct hang_job *job, bool *far)
 {
     const struct flight *flight = job->flight;
-    bool *same = mem_zalloc(job->dumps.count + 1, sizeof *same);
-    VEC_OF(struct issue) issues = { 0 };
-    VEC_OF(int64_t) near = { 0 };
+    SCOPED bool *same = mem_zalloc(job->dumps.count + 1, sizeof *same);
+    SCOPED VEC_OF(struct issue) issues = { 0 };
+    SCOPED VEC_OF(int64_t) near = { 0 };
     for (size_t i = 0; i < job->dumps.count; i++) {
         const struct flight_dump *dump = dump_at(job, i);
         for (size_t e = dump->first; e < dump->first + dump->count; e++) {
@@ -68,8 +68,6 @@ static void keep_same_run(const struct hang_job *job, bool *far)
     }
     for (size_t i = 0; i < job->dumps.count; i++)
         far[i] = far[i] && !same[i];
-    free(same);
-    EACH(VEC_FREE, &issues, &near);
 }
 
 /* "25 min", "23 h". */
@@ -107,9 +105,9 @@ static void set_apart(struct hang_job *job, const bool *far, const int64_t *time
 void hang_set_runs_apart(struct hang_job *job)
 {
     size_t count = job->dumps.count, timed = 0, near = 0;
-    int64_t *times = mem_zalloc(count + 1, sizeof *times),
-            *sorted = mem_alloc(mem_times(count + 1, sizeof *sorted));
-    bool *far = mem_zalloc(count + 1, sizeof *far);
+    SCOPED int64_t *times = mem_zalloc(count + 1, sizeof *times),
+                   *sorted = mem_alloc(mem_times(count + 1, sizeof *sorted));
+    SCOPED bool *far = mem_zalloc(count + 1, sizeof *far);
     for (size_t i = 0; i < count; i++)
         if ((times[i] = newest_ns(job->flight, dump_at(job, i))) > 0)
             sorted[timed++] = times[i];
@@ -126,5 +124,4 @@ void hang_set_runs_apart(struct hang_job *job)
     for (size_t i = 0; i < count && near < timed && near * 2 <= timed && !job->runs_apart; i++)
         if (far[i])
             job->runs_apart = how_long(job->arena, times[i] - middle_ns);
-    EACH(free, times, sorted, far);
 }

@@ -223,7 +223,7 @@ static name_id op_of_wait(const struct hang_job *job, const struct hang_wait *wa
 
 static void add_waits(struct writing *writing, struct hang_job *job)
 {
-    VEC_OF(uint32_t) ranks = { 0 };
+    SCOPED VEC_OF(uint32_t) ranks = { 0 };
     FOR_EACH(op, &job->wait_ops) {
         if (!is_in_front(job, op))
             continue;
@@ -243,22 +243,20 @@ static void add_waits(struct writing *writing, struct hang_job *job)
         }
         row.count = (int64_t)ranks.count;
         row.waiting = ranks_text(writing, (struct hang_ranks){ ranks.at, ranks.count });
-        uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
+        SCOPED uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
         if (op->seq == HANG_UNKNOWN && op->missing)
             marks[first->peer] = 1;
         for (size_t i = 0; op->seq != HANG_UNKNOWN && i < op->missing; i++)
             marks[group->members[group->order[i]].rank] = 1;
         row.missing = ranks_text(writing, hang_ranks_of(job, marks));
-        free(marks);
         table_add_rows(writing->waits, &row, 1, sizeof row);
     }
-    VEC_FREE(&ranks);
 }
 
 static void add_group_row(struct writing *writing, struct hang_job *job, const struct hang_group *group)
 {
     int64_t common = INT64_MAX, most = -1;
-    VEC_OF(uint32_t) behind = { 0 }, unknown = { 0 };
+    SCOPED VEC_OF(uint32_t) behind = { 0 }, unknown = { 0 };
     FOR_EACH_OF(member, group->members, group->count) {
         if (job->dump_of[member->rank] == HANG_NONE || member->entered == HANG_UNKNOWN)
             continue;
@@ -286,7 +284,6 @@ static void add_group_row(struct writing *writing, struct hang_job *job, const s
                                      ranks_text(writing, (struct hang_ranks){ unknown.at, unknown.count }) };
         table_add_rows(writing->groups, &row, 1, sizeof row);
     }
-    EACH(VEC_FREE, &behind, &unknown);
 }
 
 static bool has_waits(const struct hang_job *job, uint32_t rank)
@@ -360,7 +357,7 @@ static void add_rank_row(struct writing *writing, struct hang_job *job, const st
 
 static void add_ranks(struct writing *writing, struct hang_job *job)
 {
-    uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
+    SCOPED uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
     for (int turn = 0; turn < (writing->for_people ? 3 : 1); turn++)
         for (size_t i = 0; i < job->dumps.count; i++) {
             const struct flight_dump *dump = &job->flight->dumps.at[job->dumps.at[i]];
@@ -378,7 +375,6 @@ static void add_ranks(struct writing *writing, struct hang_job *job)
                                 .waits_for = TABLE_INT_MISSING };
         table_add_rows(writing->ranks, &row, 1, sizeof row);
     }
-    free(marks);
 }
 
 static void add_doubts(struct writing *writing, struct hang_job *job)
@@ -485,26 +481,23 @@ static void add_unreadable(struct writing *writing)
 static void add_step(struct writing *writing, const struct hang_job *job, struct hang_ranks ranks,
                      const char *before, const char *behind)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_printf(&text, "%s%s%s", job->name, *job->name ? ": " : "", before);
     if (ranks.count)
         hang_add_rank_words(&text, ranks, false);
     buffer_puts(&text, behind);
     result_add_notice(writing->result, "next_step", 1, NULL, TPA_NOWHERE, "%s", text.at);
     result_make_answered(writing->result);
-    buffer_release(&text);
 }
 
 /* The ranks of all causes of CLASS. */
 static struct hang_ranks ranks_of_class(struct hang_job *job, enum hang_class class)
 {
-    uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
+    SCOPED uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
     for (size_t c = 0; c < job->causes.count; c++)
         for (size_t i = 0; i < job->causes.at[c].ranks.count && job->causes.at[c].class == class; i++)
             marks[job->causes.at[c].ranks.at[i]] = 1;
-    struct hang_ranks ranks = hang_ranks_of(job, marks);
-    free(marks);
-    return ranks;
+    return hang_ranks_of(job, marks);
 }
 
 /* What to do next, by class: the text before and behind the ranks. */

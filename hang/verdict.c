@@ -79,10 +79,9 @@ static void look_for_timeouts(struct hang_job *job)
 {
     if (!is_over_timeout(job, NULL))
         return;
-    int64_t *errors = clock_errors(job);
+    SCOPED int64_t *errors = clock_errors(job);
     if (is_over_timeout(job, errors))
         job->proof |= PROOF_OVER_TIMEOUT;
-    free(errors);
 }
 
 /* ---- doubts ---- */
@@ -247,8 +246,8 @@ static bool rests_on_moment(enum hang_class class)
 
 static void find_culprits(struct hang_job *job)
 {
-    uint8_t *culprits = mem_zalloc((size_t)job->world + 1, 1),
-            *suspects = mem_zalloc((size_t)job->world + 1, 1);
+    SCOPED uint8_t *culprits = mem_zalloc((size_t)job->world + 1, 1),
+                   *suspects = mem_zalloc((size_t)job->world + 1, 1);
     FOR_EACH(cause, &job->causes) {
         for (size_t i = 0; i < cause->ranks.count; i++) {
             uint32_t rank = cause->ranks.at[i];
@@ -267,7 +266,6 @@ static void find_culprits(struct hang_job *job)
         suspects[r] = suspects[r] && !culprits[r];
     job->culprits = hang_ranks_of(job, culprits);
     job->suspects = hang_ranks_of(job, suspects);
-    EACH(free, culprits, suspects);
 }
 
 /* ---- the sentence ---- */
@@ -395,7 +393,7 @@ static const char *why_in_doubt(const struct hang_job *job, uint32_t rank)
 static void write_verdict(struct hang_job *job)
 {
     enum { TOLD = 3 };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     size_t told = 0, left = 0;
     FOR_EACH(cause, &job->causes) {
         if (!is_main(job, cause))
@@ -421,7 +419,6 @@ static void write_verdict(struct hang_job *job)
         add_last_call(&text, job);
     }
     job->verdict = arena_strndup(job->arena, text.at, text.count);
-    buffer_release(&text);
 }
 
 void hang_judge(struct hang_job *job)

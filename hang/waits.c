@@ -216,7 +216,7 @@ static void add_lost_wait(struct hang_job *job, uint32_t g, const struct hang_me
 static void group_waits(struct hang_job *job)
 {
     size_t count = job->waits.count;
-    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    SCOPED uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
     for (size_t w = 0; w < count; w++) {
         const struct hang_wait *wait = &job->waits.at[w];
         uint64_t seq = wait->seq == HANG_UNKNOWN ? (UINT64_C(1) << 40) - 1 : (uint64_t)wait->seq;
@@ -238,7 +238,6 @@ static void group_waits(struct hang_job *job)
         if (wait->entry != HANG_NONE && hang_entry(job, wait->entry)->created_ns < op->created_ns)
             op->created_ns = hang_entry(job, wait->entry)->created_ns;
     }
-    free(keys);
 }
 
 static const struct key by_group[] = { ASC(struct hang_wait, group), KEY_END };

@@ -102,7 +102,7 @@ void hang_add_count(struct buffer *out, size_t count)
 void hang_add_rank_words(struct buffer *out, struct hang_ranks ranks, bool upper)
 {
     enum { MOST = 72 }; /* characters; the tables have all */
-    struct buffer list = { 0 };
+    SCOPED struct buffer list = { 0 };
     hang_add_ranks(&list, ranks, true);
     if (list.count > MOST) {
         hang_add_count(out, ranks.count);
@@ -117,7 +117,6 @@ void hang_add_rank_words(struct buffer *out, struct hang_ranks ranks, bool upper
         else
             buffer_puts(out, list.at ? list.at : "");
     }
-    buffer_release(&list);
 }
 
 /* ---- operations ---- */
@@ -259,7 +258,7 @@ static void add_deadlock_waits(struct buffer *out, const struct hang_job *job, s
             known = is_same_operation(seen[s], wait);
         if (known)
             continue;
-        VEC_OF(uint32_t) same = { 0 };
+        SCOPED VEC_OF(uint32_t) same = { 0 };
         for (size_t k = i; k < ranks.count; k++) {
             const struct hang_wait *other = first_with_missing(job, ranks.at[k]);
             if (other && is_same_operation(wait, other))
@@ -271,7 +270,6 @@ static void add_deadlock_waits(struct buffer *out, const struct hang_job *job, s
         buffer_puts(out, " in ");
         hang_add_operation(out, job, wait->group, wait->seq,
                            wait->entry != HANG_NONE ? flight_op(job->flight, wait->entry)->text : NAME_NONE);
-        VEC_FREE(&same);
     }
     if (count == SHOWN)
         buffer_puts(out, ", ...");

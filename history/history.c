@@ -111,21 +111,20 @@ static bool too_small(const struct state *state, double change, double reference
 /* The last COUNT runs of good that are not excursions were bad already: move them to bad, before its runs. */
 static void collect_tail(struct state *state, size_t count)
 {
-    struct noise_runs tail = { 0 };
+    SCOPED struct noise_runs tail = { 0 };
     size_t kept = state->good.count;
     for (; kept > 0 && count > 0; kept--) {
         if (!state->good.at[kept - 1].excursion)
             count--;
         *VEC_PUSH(&tail) = state->good.at[kept - 1];
     }
-    struct noise_runs later = state->bad;
+    SCOPED struct noise_runs later = state->bad;
     state->bad = (struct noise_runs){ 0 };
     while (tail.count > 0)
         *VEC_PUSH(&state->bad) = tail.at[--tail.count];
     for (size_t i = 0; i < later.count; i++)
         *VEC_PUSH(&state->bad) = later.at[i];
     state->good.count = kept;
-    EACH(VEC_FREE, &tail, &later);
 }
 
 /* The change may have begun earlier than it was found: runs nearer to the bad level than to the good one are bad. */
@@ -202,11 +201,10 @@ static enum history_verdict judge_calm(struct state *state, size_t run, const st
 static enum history_verdict judge_run(struct state *state, size_t run, const struct history_options *options)
 {
     if (state->series->accepted && state->series->accepted[run]) {
-        struct noise_runs accepted = { 0 };
+        SCOPED struct noise_runs accepted = { 0 };
         history_add_run(state, &accepted, run);
         move_reference(state, &accepted, options);
         state->bad.count = state->back.count = state->fast.count = 0;
-        VEC_FREE(&accepted);
         return HISTORY_ACCEPTED;
     }
     if (state->good.count == 0) {
@@ -411,7 +409,7 @@ static void walk(struct history *history, struct state *states, const struct his
 
 void history_judge(struct history *history, const struct history_options *options)
 {
-    struct state *states = mem_zalloc(history->series.count + 1, sizeof *states);
+    SCOPED struct state *states = mem_zalloc(history->series.count + 1, sizeof *states);
     for (size_t i = 0; i < history->series.count; i++) {
         states[i].series = &history->series.at[i];
         states[i].sign = history->series.at[i].less_is_worse ? -1 : 1;
@@ -419,5 +417,4 @@ void history_judge(struct history *history, const struct history_options *option
     walk(history, states, options);
     for (size_t i = 0; i < history->series.count; i++)
         EACH(VEC_FREE, &states[i].good, &states[i].bad, &states[i].back, &states[i].fast);
-    free(states);
 }

@@ -42,7 +42,7 @@ static void collect_values(struct night *night, struct night_figure *figure, con
                            size_t count, const struct measure_runs *runs)
 {
     enum { MANY = 256 };
-    double *values = mem_alloc(mem_times(count + 1, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times(count + 1, sizeof *values));
     struct run_step *listed = mem_alloc(mem_times(count + 1, sizeof *listed));
     bool *missing = mem_zalloc(count + 1, sizeof *missing);
     size_t listed_count = 0;
@@ -56,11 +56,10 @@ static void collect_values(struct night *night, struct night_figure *figure, con
     }
     figure->listed = listed_count;
     if (runs) {
-        struct run_level *levels = mem_alloc(mem_times(runs->count + 1, sizeof *levels));
+        SCOPED struct run_level *levels = mem_alloc(mem_times(runs->count + 1, sizeof *levels));
         bool complete = figure->count == count;
         size_t filled = measure_runs_levels(runs, listed, listed_count, complete ? NULL : missing, levels);
         figure->level = level_of_runs(levels, filled);
-        free(levels);
     } else {
         struct run_level level = run_level_of(listed, listed_count, figure->count, 1);
         figure->level = level_of_runs(&level, figure->count > 0);
@@ -73,7 +72,6 @@ static void collect_values(struct night *night, struct night_figure *figure, con
         figure->values = arena_alloc(arena_of(night), (figure->count + 1) * sizeof *figure->values);
         memcpy(figure->values, values, figure->count * sizeof *values);
     }
-    free(values);
 }
 
 const double *night_values(const struct night_figure *figure, double *scratch)
@@ -113,14 +111,13 @@ static void add_metric(struct night *night, const struct measure_metric *metric,
                        const struct measure_runs *runs)
 {
     struct night_figure figure = figure_of(night, metric);
-    double *values = measure_runs_metric(runs, metric);
+    SCOPED double *values = measure_runs_metric(runs, metric);
     if (isfinite(metric->whole)) /* of the run as a whole */
         collect_values(night, &figure, &metric->whole, 1, NULL);
     else
         collect_values(night, &figure, values, runs->step_count, runs);
     if (figure.count > 0)
         *VEC_PUSH(&night->figures) = figure;
-    free(values);
 }
 
 /* The figure of ROW in TABLE, from the COUNT VALUES without missing ones. */
@@ -144,20 +141,19 @@ static void night_add_row(struct night *night, const char *table, const struct m
 static void add_listed_rows(struct night *night, const struct measure_rows *rows)
 {
     const char *table = arena_strndup(arena_of(night), rows->key, strlen(rows->key));
-    double *values = mem_alloc(mem_times(rows->values.count + 1, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times(rows->values.count + 1, sizeof *values));
     FOR_RUNS(first, end, rows->values.count, rows->values.at[end].row == rows->values.at[first].row) {
         for (size_t i = first; i < end; i++)
             values[i - first] = rows->values.at[i].value;
         night_add_row(night, table, rows, rows->values.at[first].row, NAN, values, end - first, NULL);
     }
-    free(values);
 }
 
 static void night_add_rows(struct night *night, const struct measure_rows *rows,
                            const struct measure_runs *runs)
 {
     const char *table = arena_strndup(arena_of(night), rows->key, strlen(rows->key));
-    double *sums = mem_alloc(mem_times(runs->step_count + 1, sizeof *sums));
+    SCOPED double *sums = mem_alloc(mem_times(runs->step_count + 1, sizeof *sums));
     FOR_RUNS(first, end, rows->values.count, rows->values.at[end].row == rows->values.at[first].row) {
         double calls = 0, samples = (double)runs->used_samples;
         memset(sums, 0, runs->step_count * sizeof *sums);
@@ -170,7 +166,6 @@ static void night_add_rows(struct night *night, const struct measure_rows *rows,
         night_add_row(night, table, rows, rows->values.at[first].row, samples > 0 ? calls / samples : NAN,
                       sums, runs->step_count, runs);
     }
-    free(sums);
 }
 
 struct night *night_of(const struct measures *measures)
@@ -178,7 +173,7 @@ struct night *night_of(const struct measures *measures)
     struct night *night = arena_open(sizeof *night);
     ARENA_OWNS(arena_of(night), &night->figures, &night->facts);
     const struct sampling *by = measures_sampling(measures);
-    struct measure_runs *runs = measure_runs_open(by);
+    SCOPED_OBJECT struct measure_runs *runs = measure_runs_open(by);
     night->unit = arena_strndup(arena_of(night), by->unit, strlen(by->unit));
     night->sample_count = runs->step_count;
     for (size_t i = 0; i < by->metrics.count; i++)
@@ -200,7 +195,6 @@ struct night *night_of(const struct measures *measures)
         if (strcmp(copy.key, "gpu") == 0)
             night->gpu = copy.value;
     }
-    arena_free(runs);
     return night;
 }
 

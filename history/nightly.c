@@ -144,11 +144,9 @@ void nightly_judge(struct nightly *nightly, size_t run, const struct history_opt
 
 const char *nightly_time_text(struct arena *arena, int64_t time_ns)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     moment_append(&text, time_ns);
-    const char *copy = arena_strndup(arena, text.at, text.count);
-    buffer_release(&text);
-    return copy;
+    return arena_strndup(arena, text.at, text.count);
 }
 
 const char *nightly_describe_run(struct arena *arena, const struct nightly *nightly, size_t run,
@@ -347,7 +345,7 @@ static bool is_quiet(const struct history_finding *now)
 static void nightly_add_rows(const struct nightly *nightly, bool all, struct result *result, const char *key,
                              size_t first)
 {
-    struct ordered *order = mem_alloc(mem_times(nightly->series.count + 1, sizeof *order));
+    SCOPED struct ordered *order = mem_alloc(mem_times(nightly->series.count + 1, sizeof *order));
     size_t count = 0, same = 0, unknown = 0;
     for (size_t i = first; i < nightly->series.count; i++) {
         if (strcmp(nightly->series.at[i].table, key) != 0 || !is_shown(nightly, i))
@@ -389,7 +387,6 @@ static void nightly_add_rows(const struct nightly *nightly, bool all, struct res
     } else {
         result_add_table(result, table);
     }
-    free(order);
 }
 
 static void add_footer_text(struct table *table, const char *key, const char *title, const char *text)
@@ -475,7 +472,7 @@ static const struct table_column trend_columns[] = {
 size_t nightly_choose(const struct nightly *nightly, size_t *series)
 {
     enum { MOST_ROWS = 30 };
-    struct ordered *order = mem_alloc(mem_times(nightly->series.count + 1, sizeof *order));
+    SCOPED struct ordered *order = mem_alloc(mem_times(nightly->series.count + 1, sizeof *order));
     size_t count = 0, heads = 0;
     for (size_t i = 0; i < nightly->series.count; i++) {
         const struct history_finding *now = &nightly->history.series.at[i].now;
@@ -490,7 +487,6 @@ size_t nightly_choose(const struct nightly *nightly, size_t *series)
         count = heads + MOST_ROWS;
     for (size_t i = 0; i < count; i++)
         series[i] = order[i].at;
-    free(order);
     return count;
 }
 
@@ -524,7 +520,7 @@ void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct 
                    { TABLE_SHARE, "trend_shares" },
                    { TABLE_COUNT, "trend_counts" } };
     size_t first = most_runs > 0 && nightly->judged + 1 > most_runs ? nightly->judged + 1 - most_runs : 0;
-    size_t *chosen = mem_alloc(mem_times(nightly->series.count + 1, sizeof *chosen));
+    SCOPED size_t *chosen = mem_alloc(mem_times(nightly->series.count + 1, sizeof *chosen));
     size_t count = nightly_choose(nightly, chosen);
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         struct table *table =
@@ -540,7 +536,6 @@ void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct 
         else
             table_free(table);
     }
-    free(chosen);
 }
 
 const struct table_shape nightly_tables[] = {

@@ -6,7 +6,7 @@
 
 static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (kind == TABLE_NS)
         quantity_append_rounded_time(&text, value);
     else if (kind == TABLE_BYTES)
@@ -15,9 +15,7 @@ static const char *figure_text(enum table_kind kind, double value, struct arena 
         buffer_printf(&text, "%.1f %%", quantity_percent(value));
     else
         buffer_printf(&text, "%.0f", value);
-    const char *kept = arena_strndup(texts, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(texts, text.at, text.count);
 }
 
 static const char *nightly_answer_name_of(const struct nightly *nightly, size_t series, struct arena *texts)
@@ -152,7 +150,7 @@ const char *nightly_store_word(const char *store, struct arena *arena)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/+:@%=,";
     if (*store && store[strspn(store, plain)] == '\0' && *store != '-')
         return arena_strndup(arena, store, strlen(store));
-    struct buffer word = { 0 };
+    SCOPED struct buffer word = { 0 };
     buffer_putc(&word, '\'');
     for (const char *at = store; *at; at++)
         if (*at == '\'')
@@ -160,9 +158,7 @@ const char *nightly_store_word(const char *store, struct arena *arena)
         else
             buffer_putc(&word, *at);
     buffer_putc(&word, '\'');
-    const char *kept = arena_strndup(arena, word.at, word.count);
-    buffer_release(&word);
-    return kept;
+    return arena_strndup(arena, word.at, word.count);
 }
 
 /* The series to report first: the main figure if it has VERDICT, else any with it that is largest; HISTORY_NO_RUN. */
@@ -276,7 +272,7 @@ const char *nightly_headline(const struct nightly *nightly, const char *store, s
     static const enum history_verdict bad[] = { HISTORY_NEW, HISTORY_UNSURE, HISTORY_EXISTING };
     const struct nightly_run *run = &nightly->runs.at[nightly->judged];
     size_t earlier = nightly_earlier(nightly), series = HISTORY_NO_RUN;
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     for (size_t i = 0; i < sizeof bad / sizeof *bad && series == HISTORY_NO_RUN; i++)
         series = first_with(nightly, bad[i]);
     if (run->no_baseline)
@@ -291,9 +287,7 @@ const char *nightly_headline(const struct nightly *nightly, const char *store, s
     if (series != HISTORY_NO_RUN && !run->no_baseline)
         buffer_printf(&out, " More: tpa nightly --store %s show --run %" PRId64,
                       nightly_store_word(store, arena), run->id);
-    const char *headline = arena_strndup(arena, out.at, out.count);
-    buffer_release(&out);
-    return headline;
+    return arena_strndup(arena, out.at, out.count);
 }
 
 static void nightly_answer_add_fact(struct answer *answer, const char *label, const char *text)
@@ -342,7 +336,7 @@ void nightly_add_answer(const struct nightly *nightly, const char *store, struct
     struct answer *answer = result_answer(result);
     struct arena *texts = &result->arena;
     const struct nightly_run *run = &nightly->runs.at[nightly->judged];
-    size_t *chosen = mem_alloc(mem_times(nightly->series.count + 1, sizeof *chosen));
+    SCOPED size_t *chosen = mem_alloc(mem_times(nightly->series.count + 1, sizeof *chosen));
     size_t count = nightly_choose(nightly, chosen);
     nightly_answer_add_fact(answer, "Run", arena_printf(texts, "%" PRId64, run->id));
     nightly_answer_add_fact(answer, "Label", run->label);
@@ -364,5 +358,4 @@ void nightly_add_answer(const struct nightly *nightly, const char *store, struct
         answer->because = first ? arena_strndup(texts, rest + 2, (size_t)(more - rest - 2)) : "";
     }
     add_trends(nightly, answer, texts);
-    free(chosen);
 }

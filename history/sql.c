@@ -137,10 +137,10 @@ static bool check_journal(const char *path, struct tpa_error *err)
 static bool check_beside(const char *path, struct tpa_error *err)
 {
     static const char *const endings[] = { "-journal", "-wal", "-shm" };
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     struct stat status;
     bool good = true;
-    char *file = realpath(path, NULL); /* SQLite opens files beside the target of a link */
+    SCOPED char *file = realpath(path, NULL); /* SQLite opens files beside the target of a link */
     for (size_t i = 0; i < sizeof endings / sizeof *endings && good; i++) {
         buffer_clear(&name);
         buffer_printf(&name, "%s%s", file ? file : path, endings[i]);
@@ -154,8 +154,6 @@ static bool check_beside(const char *path, struct tpa_error *err)
             good = check_journal(name.at, err);
         }
     }
-    free(file);
-    buffer_release(&name);
     return good;
 }
 
@@ -285,7 +283,7 @@ static bool list_schema(struct sqlite3 *db, struct buffer *list)
 bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_error *err)
 {
     sqlite3 *ours = NULL;
-    struct buffer there = { 0 }, wanted = { 0 };
+    SCOPED struct buffer there = { 0 }, wanted = { 0 };
     if (sqlite3_open_v2(":memory:", &ours, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK ||
         sqlite3_exec(ours, schema, NULL, NULL, NULL) != SQLITE_OK || !list_schema(ours, &wanted))
@@ -293,7 +291,6 @@ bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_
     bool good = list_schema(sql->db, &there) || fail(sql, sqlite3_extended_errcode(sql->db), err);
     *same = good && there.count == wanted.count && there.count > 0 &&
             memcmp(there.at, wanted.at, wanted.count) == 0;
-    EACH(buffer_release, &there, &wanted);
     sqlite3_close(ours);
     return good;
 }

@@ -351,13 +351,12 @@ static bool add_all(struct adding *adding, const struct night *night, const stru
     added->was_there = added->run != 0;
     if (added->was_there)
         return true;
-    struct buffer bytes = { 0 };
+    SCOPED struct buffer bytes = { 0 };
     bool good = store_add_run(adding, night, about, hash, &added->run, err);
     for (size_t i = 0; i < night->facts.count && good; i++)
         good = store_add_fact(adding, added->run, &night->facts.at[i], err);
     for (size_t i = 0; i < night->figures.count && good; i++)
         good = add_figure(adding, added->run, &night->figures.at[i], &bytes, err);
-    buffer_release(&bytes);
     return good;
 }
 

@@ -187,13 +187,12 @@ static bool load(struct store *store, const char *label, const char *gpu, struct
 {
     if (!load_runs(store, label, gpu, nightly, err))
         return false;
-    struct run_index *by_id = mem_alloc(mem_times(nightly->runs.count + 1, sizeof *by_id));
+    SCOPED struct run_index *by_id = mem_alloc(mem_times(nightly->runs.count + 1, sizeof *by_id));
     for (size_t i = 0; i < nightly->runs.count; i++)
         by_id[i] = (struct run_index){ nightly->runs.at[i].id, i };
     SORT_ARRAY(by_id, nightly->runs.count, by_run_id);
     bool good =
         load_figures(store, by_id, nightly, label, gpu, err) && load_acceptances(store, by_id, nightly, err);
-    free(by_id);
     return good;
 }
 
@@ -221,12 +220,11 @@ bool store_facts(struct store *store, int64_t run, store_fact *fact, void *conte
                     err);
     if (!facts)
         return false;
-    struct arena arena = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
     statement_bind_int(facts, 1, run);
     while (statement_step(facts, err))
         fact(context, bytes_in(&arena, facts, 0, NULL), bytes_in(&arena, facts, 1, NULL),
              bytes_in(&arena, facts, 2, NULL));
-    arena_release(&arena);
     return statement_free(facts);
 }
 
@@ -242,7 +240,7 @@ bool store_figures(struct store *store, int64_t run, store_take *take, void *con
                     err);
     if (!figures)
         return false;
-    struct samples samples = { 0 };
+    SCOPED struct samples samples = { 0 };
     bool good = true;
     statement_bind_int(figures, 1, run);
     while (good && statement_step(figures, err)) {
@@ -272,6 +270,5 @@ bool store_figures(struct store *store, int64_t run, store_take *take, void *con
         take(context, &figure);
         arena_release(&arena);
     }
-    VEC_FREE(&samples);
     return statement_free(figures) && good;
 }

@@ -49,7 +49,7 @@ static int64_t cpuprofile_read_integer(struct json_pull *in, int64_t missing)
 static function_id read_call_frame(struct v8 *reader, struct json_pull *in)
 {
     struct json_text key, value;
-    struct buffer name = { 0 }, url = { 0 };
+    SCOPED struct buffer name = { 0 }, url = { 0 };
     int64_t line = -1;
     if (json_enter_or_skip(in, '{'))
         while (json_next_key(in, &key) && json_read(in, &value)) {
@@ -63,12 +63,9 @@ static function_id read_call_frame(struct v8 *reader, struct json_pull *in)
     if (name.count == 0)
         buffer_puts(&name, "(anonymous)");
     bool root = strcmp(name.at, "(root)") == 0;
-    function_id function = root
-                               ? FUNCTION_NONE
-                               : stack_sums_function(&reader->sums, name.at, name.count, url.at ? url.at : "",
-                                                     url.count, line < INT32_MAX ? line + 1 : 0);
-    EACH(buffer_release, &name, &url);
-    return function;
+    return root ? FUNCTION_NONE
+                : stack_sums_function(&reader->sums, name.at, name.count, url.at ? url.at : "", url.count,
+                                      line < INT32_MAX ? line + 1 : 0);
 }
 
 static void cpuprofile_read_node(struct v8 *reader, struct json_pull *in)
@@ -113,7 +110,7 @@ static struct v8_node *find_node(const struct v8 *reader, int64_t id)
 /* The stack of NODE: first up to a caller with a known stack, then down again. */
 static void find_stack(struct v8 *reader, struct v8_node *node)
 {
-    VEC_OF(struct v8_node *) path = { 0 };
+    SCOPED VEC_OF(struct v8_node *) path = { 0 };
     struct v8_node *at = node;
     while (at && at->state == NODE_NEW) {
         at->state = NODE_OPEN;
@@ -130,7 +127,6 @@ static void find_stack(struct v8 *reader, struct v8_node *node)
         if (bad)
             stack_sums_odd(&reader->sums, TPA_NOWHERE);
     }
-    VEC_FREE(&path);
 }
 
 static void join_nodes(struct v8 *reader)
@@ -194,7 +190,7 @@ static void cpuprofile_read_document(struct v8 *reader, struct json_pull *in)
 
 static struct profile *read_cpuprofile(struct source *source, struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct v8 reader = { 0 };
     struct profile *profile = NULL;
     stack_sums_open(&reader.sums);
@@ -214,7 +210,6 @@ static struct profile *read_cpuprofile(struct source *source, struct tpa_error *
     }
     stack_sums_release(&reader.sums);
     EACH(VEC_FREE, &reader.nodes, &reader.edges, &reader.samples, &reader.deltas);
-    buffer_release(&text);
     return profile;
 }
 

@@ -205,7 +205,7 @@ static const struct python_list *items_of(struct flight_reader *reader, const st
 /* "[0, 1]" and "[0,1]". False if it is none, or has a number that is no rank. */
 static bool parse_ranks(struct flight *flight, const char *text, struct flight_list *list)
 {
-    VEC_OF(uint32_t) ranks = { 0 };
+    SCOPED VEC_OF(uint32_t) ranks = { 0 };
     const char *at = text;
     bool good = *at++ == '[';
     while (good && *at && *at != ']') {
@@ -225,7 +225,6 @@ static bool parse_ranks(struct flight *flight, const char *text, struct flight_l
             memcpy(copy, ranks.at, ranks.count * sizeof *copy);
         *list = (struct flight_list){ copy, ranks.count };
     }
-    VEC_FREE(&ranks);
     return good;
 }
 
@@ -325,12 +324,11 @@ static name_id read_types(struct flight *flight, const char *at, const char *end
     if (types.count == 0)
         return NAME_NONE;
     SORT_TEXTS(types.at, types.count);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < types.count; i++)
         if (i == 0 || strcmp(types.at[i], types.at[i - 1]) != 0)
             buffer_printf(&text, text.count ? ", %s" : "%s", types.at[i]);
     name_id id = names_add(flight->texts, text.at ? text.at : "", text.count);
-    buffer_release(&text);
     VEC_FREE(&types);
     return id;
 }
@@ -349,7 +347,7 @@ static uint32_t shape_of(struct flight_reader *reader, const struct python_value
     if (id < flight->shapes.count)
         return id;
     struct flight_shape shape = { 0 };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     const char *at = reader->key.at, *end = at + reader->key.count;
     int64_t first_in;
     shape.in = read_counts(flight, &at, &shape.in_count, &first_in, &text);
@@ -359,7 +357,6 @@ static uint32_t shape_of(struct flight_reader *reader, const struct python_value
     shape.out = read_counts(flight, &at, &shape.out_count, &shape.first_out, &text);
     shape.types = read_types(flight, at, end);
     shape.sizes = names_add(flight->texts, text.at, text.count);
-    buffer_release(&text);
     *VEC_PUSH(&flight->shapes) = shape;
     return id;
 }

@@ -226,8 +226,8 @@ static bool excludes(const struct flight *flight, const struct flight_group *gro
 static void drop_strangers(struct flight *flight)
 {
     size_t count = flight->dumps.count;
-    struct flight_unreadable *left = mem_zalloc(count + 1, sizeof *left);
-    uint32_t *order = order_open(count);
+    SCOPED struct flight_unreadable *left = mem_zalloc(count + 1, sizeof *left);
+    SCOPED uint32_t *order = order_open(count);
     qsort_r(order, count, sizeof *order, compare_content, flight);
     for (size_t i = 0, next; i < count; i = next) {
         const struct flight_dump *first = &flight->dumps.at[order[i]], *last = first;
@@ -255,7 +255,6 @@ static void drop_strangers(struct flight *flight)
         }
     }
     take_out(flight, left);
-    EACH(free, left, order);
 }
 
 /* Is there a dump beside FILE whose name begins like its name? */

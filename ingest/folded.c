@@ -72,12 +72,10 @@ static void add_line(struct stack_sums *sums, const char *at, const char *end, i
 
 static struct profile *read_folded(struct source *source, struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct stack_sums sums;
-    if (!stack_sums_read(source, &text, err)) {
-        buffer_release(&text);
+    if (!stack_sums_read(source, &text, err))
         return NULL;
-    }
     stack_sums_open(&sums);
     const char *all_end = text.at + text.count;
     for (const char *at = text.at, *end; at < all_end; at = end + 1) {
@@ -87,7 +85,6 @@ static struct profile *read_folded(struct source *source, struct tpa_error *err)
         if (last > at && !is_comment(at, last))
             add_line(&sums, at, last, at - text.at);
     }
-    buffer_release(&text);
     return stack_sums_finish(&sums, PROFILE_COUNT, err);
 }
 

@@ -318,10 +318,9 @@ static bool read_before(struct reading *reading, const struct source *source)
 
 static void tell_twice(struct reading *reading, const char *path)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_printf(&text, "%s was given more than once and counts once", path);
     trace_builder_tell(reading->builder, "given_twice", text.at, 1);
-    buffer_release(&text);
 }
 
 static bool may_read(const struct reading *reading, const struct source *source, struct tpa_error *err)
@@ -494,7 +493,7 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
     struct paths found = { 0 };
     bool ok = list_directory(path, 0, endings, &found, &reading->left_out, err);
     uint64_t twins = leave_out_parts(&found);
-    bool *all = mem_alloc(found.count + 1), *used = mem_zalloc(found.count + 1, sizeof *used);
+    SCOPED bool *all = mem_alloc(found.count + 1), *used = mem_zalloc(found.count + 1, sizeof *used);
     memset(all, true, found.count + 1);
     *looked_at += found.count;
     for (size_t i = 0; i < found.count && ok; i++)
@@ -521,7 +520,6 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
         trace_builder_tell(reading->builder, "repeated_file",
                            "files of JSON lie beside a database of the same recording, and were not read",
                            twins);
-    EACH(free, all, used);
     free_paths(&found);
     return ok;
 }
@@ -589,7 +587,7 @@ static void describe_left_out(struct reading *reading, const struct ingested *su
     size_t count = left_out->reasons.count;
     if (count == 0)
         return;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (count > 1)
         buffer_printf(&text, "%zu files or directories were left out, the first one: ", count);
     else
@@ -607,7 +605,6 @@ static void describe_left_out(struct reading *reading, const struct ingested *su
         describe_of_sums(&actions->origin, &actions->arena, &text, count);
     else
         trace_builder_lacks_files(reading->builder, LACK_LEFT_OUT, text.at, count);
-    buffer_release(&text);
 }
 
 /* Report which files among the traces are not traces: an empty one may be the remains of a rank. */
@@ -616,7 +613,7 @@ static void describe_no_traces(struct reading *reading)
     size_t count = names_count(reading->no_traces);
     if (count == 0)
         return;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (count > 1)
         buffer_printf(&text,
                       "%zu files among the traces are not traces and were left out, the first one: ", count);
@@ -624,7 +621,6 @@ static void describe_no_traces(struct reading *reading)
         buffer_puts(&text, "a file among the traces is not a trace and was left out: ");
     buffer_printf(&text, "%s: %s", names_text(reading->no_traces, 0), reading->no_trace_is);
     trace_builder_tell(reading->builder, "no_trace", text.at, count);
-    buffer_release(&text);
 }
 
 /* Add up the profiles in the order in which pstats.Stats(first, second, ... last) does: first, last, ... second. */

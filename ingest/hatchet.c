@@ -177,14 +177,11 @@ static void read_devices(struct hatchet *hatchet, struct json_pull *in)
 
 static struct profile *read_hatchet(struct source *source, struct tpa_error *err)
 {
-    struct hatchet *hatchet = mem_zalloc(1, sizeof *hatchet);
-    struct buffer text = { 0 };
+    SCOPED struct hatchet *hatchet = mem_zalloc(1, sizeof *hatchet);
+    SCOPED struct buffer text = { 0 };
     struct node root;
-    if (!stack_sums_read_json(source, &text, err)) {
-        buffer_release(&text);
-        free(hatchet);
+    if (!stack_sums_read_json(source, &text, err))
         return NULL;
-    }
     stack_sums_open(&hatchet->sums);
     hatchet->types = names_open();
     hatchet->keys = names_open();
@@ -195,9 +192,8 @@ static struct profile *read_hatchet(struct source *source, struct tpa_error *err
         add_children(hatchet, root.children, STACK_ROOT, 0);
     }
     struct profile *profile = stack_sums_finish(&hatchet->sums, PROFILE_DEVICE_TIME, err);
-    EACH(buffer_release, &hatchet->text, &text);
+    buffer_release(&hatchet->text);
     EACH(names_free, hatchet->types, hatchet->keys);
-    free(hatchet);
     return profile;
 }
 

@@ -271,7 +271,7 @@ static bool read_sums(struct timeline *timeline, const int64_t *times, size_t co
 static bool memory_timeline_read_document(struct timeline *timeline)
 {
     struct reader *in = &timeline->in;
-    VEC_OF(int64_t) first = { 0 };
+    SCOPED VEC_OF(int64_t) first = { 0 };
     bool good = memory_timeline_read(in, '[') && memory_timeline_read(in, '['), ok = true;
     while (good && memory_timeline_peek(in) != ']') {
         int64_t value;
@@ -291,7 +291,6 @@ static bool memory_timeline_read_document(struct timeline *timeline)
         ok = read_raw(timeline);
     else if (more || !memory_timeline_read(in, ']'))
         cut_off(timeline);
-    VEC_FREE(&first);
     return ok && !in->failed;
 }
 
@@ -302,7 +301,7 @@ static bool memory_timeline_read_timeline(struct source *source, struct trace_bu
     struct trace_file *file = trace_builder_current_file(builder);
     file->producer = PRODUCER_KINETO;
     file->profile_memory = 1;
-    struct timeline *timeline = mem_zalloc(1, sizeof *timeline);
+    SCOPED struct timeline *timeline = mem_zalloc(1, sizeof *timeline);
     timeline->in.source = source;
     timeline->in.err = err;
     timeline->builder = builder;
@@ -326,7 +325,6 @@ static bool memory_timeline_read_timeline(struct source *source, struct trace_bu
     ok = ok && trace_builder_append(builder, chunk, err);
     trace_chunk_free(chunk);
     VEC_FREE(&timeline->existing);
-    free(timeline);
     return ok;
 }
 

@@ -241,7 +241,7 @@ static struct profile *pprof_read_samples(struct pprof *reader, struct wire in, 
 
 static struct profile *read_pprof(struct source *source, struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct pprof reader = { 0 };
     struct profile *profile = NULL;
     stack_sums_open(&reader.sums);
@@ -253,7 +253,6 @@ static struct profile *read_pprof(struct source *source, struct tpa_error *err)
     stack_sums_release(&reader.sums);
     EACH(VEC_FREE, &reader.strings, &reader.locations, &reader.functions, &reader.types, &reader.calls,
          &reader.frames);
-    buffer_release(&text);
     return profile;
 }
 

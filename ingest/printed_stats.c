@@ -205,7 +205,7 @@ static void printed_add_line(struct printed_stats *stats, const char *line, int6
 
 static void add_lines(struct printed_stats *stats, const struct buffer *text)
 {
-    struct buffer line = { 0 };
+    SCOPED struct buffer line = { 0 };
     for (size_t at = 0; at < text->count;) {
         const char *start = text->at + at;
         const char *newline = memchr(start, '\n', text->count - at);
@@ -221,7 +221,6 @@ static void add_lines(struct printed_stats *stats, const struct buffer *text)
         printed_add_line(stats, line.at, (int64_t)at);
         at += len + 1;
     }
-    buffer_release(&line);
 }
 
 /* ---- the profile ---- */
@@ -296,7 +295,7 @@ static struct profile *printed_stats_finish(struct printed_stats *stats)
 
 static struct profile *printed_stats_read(struct source *source, struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct printed_stats stats = { .title = "", .current = SIZE_MAX, .odd_offset = TPA_NOWHERE };
     struct profile *profile = NULL;
     if (stack_sums_read(source, &text, err)) {
@@ -309,7 +308,6 @@ static struct profile *printed_stats_read(struct source *source, struct tpa_erro
         for (size_t i = 0; !profile && i < stats.all.count; i++)
             profile_free(stats.all.at[i].profile);
     }
-    buffer_release(&text);
     VEC_FREE(&stats.all);
     arena_release(&stats.titles);
     return profile;

@@ -263,9 +263,8 @@ bool python_read_json(struct python_tree *tree, const char *text, size_t len, st
     if (!json_is_value(text, len))
         return tpa_fail(err, TPA_NOWHERE, "the file is not valid JSON: it is cut or damaged");
     struct json_pull in = { text, text + len };
-    struct buffer scratch = { 0 };
+    SCOPED struct buffer scratch = { 0 };
     *root = json_value(tree, &in, &scratch, 0);
-    buffer_release(&scratch);
     return true;
 }
 

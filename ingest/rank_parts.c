@@ -154,7 +154,7 @@ static bool find_timeline(struct parts *parts)
         parts->of[t] = find_part(parts, &label, track->pid);
         by_thread = by_thread && track->tid >= 0 && track->tid_text == NAME_NONE;
     }
-    VEC_OF(int64_t) numbers = { 0 };
+    SCOPED VEC_OF(int64_t) numbers = { 0 };
     for (size_t i = 0; i < parts->ranks.count; i++)
         *VEC_PUSH(&numbers) = -1;
     for (track_id t = 0; t < trace->track_count && by_thread && numbers.at; t++) {
@@ -166,7 +166,6 @@ static bool find_timeline(struct parts *parts)
     }
     for (size_t i = 0; i < parts->ranks.count && by_thread; i++)
         parts->ranks.at[i].rank = numbers.at[i];
-    VEC_FREE(&numbers);
     parts->by = TRACE_RANK_BY_LABELS;
     return parts->ranks.count > 1;
 }
@@ -177,7 +176,7 @@ static bool find_timeline(struct parts *parts)
 static bool *find_markers(const struct trace *trace, const struct trace_file *file)
 {
     bool *marks = mem_zalloc(trace->track_count + 1, sizeof *marks);
-    bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
+    SCOPED bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
     int64_t number;
     for (name_id id = 0; id < names_count(trace->names); id++)
         is_step[id] = strncmp(names_text(trace->names, id), "ProfilerStep", 12) == 0 &&
@@ -185,7 +184,6 @@ static bool *find_markers(const struct trace *trace, const struct trace_file *fi
     for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
         if (is_step[trace->name[e]] && !event_on_device((enum event_kind)trace->kind[e]))
             marks[trace->track[e]] = true;
-    free(is_step);
     return marks;
 }
 
@@ -371,7 +369,7 @@ static void split_file(struct parts *parts)
     struct trace *trace = parts->trace;
     uint32_t count = (uint32_t)parts->ranks.count;
     SORT(&parts->ranks, by_label);
-    uint32_t *place_of = mem_zalloc(count + 1, sizeof *place_of);
+    SCOPED uint32_t *place_of = mem_zalloc(count + 1, sizeof *place_of);
     for (uint32_t place = 0; place < count; place++)
         place_of[parts->ranks.at[place].found] = place;
     for (track_id t = 0; t < trace->track_count; t++)
@@ -380,7 +378,6 @@ static void split_file(struct parts *parts)
     for (uint32_t place = 0; place < count; place++)
         describe_part(parts, place);
     restore_processes(parts);
-    free(place_of);
 }
 
 /* Split FILE if it holds several ranks; returns the number of files that it is now. */

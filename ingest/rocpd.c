@@ -289,7 +289,7 @@ static bool rocpd_read_samples(struct rocpd *rocpd, struct tpa_error *err)
 {
     enum { TRACK, TIME, EVENT, COLUMNS };
     static const char *const columns[COLUMNS] = { "track_id", "timestamp", "event_id" };
-    struct rows tracks = { 0 }; /* number: thread, more: name */
+    SCOPED struct rows tracks = { 0 }; /* number: thread, more: name */
     bool ok = true;
     rocpd_read_rows(rocpd, "track", "tid", "name_id", NULL, &tracks);
     FOR_ROWS(scan, begin(rocpd, &scan, "sample", columns, COLUMNS), ok) {
@@ -306,7 +306,6 @@ static bool rocpd_read_samples(struct rocpd *rocpd, struct tpa_error *err)
                        kind == RECORDER_ANNOTATION ? EVENT_POINT : 0);
         ok = recorder_flush(rocpd->recorder, err);
     }
-    VEC_FREE(&tracks);
     return ok;
 }
 

@@ -39,11 +39,10 @@ bool rocprof_csv_is_trace(enum csv_kind kind)
 enum csv_kind rocprof_csv_kind(const char *bytes, size_t len)
 {
     const char *end = memchr(bytes, '\n', len);
-    char *line = mem_strndup(bytes, end ? (size_t)(end - bytes) : len);
+    SCOPED char *line = mem_strndup(bytes, end ? (size_t)(end - bytes) : len);
     struct csv csv = csv_open(line, strlen(line));
     enum csv_kind kind = csv_header(&csv) ? kind_of_columns(&csv) : KIND_NONE;
     csv_release(&csv);
-    free(line);
     return kind;
 }
 

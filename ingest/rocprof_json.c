@@ -218,7 +218,7 @@ static void read_strings(struct tool *tool, struct json_pull *in)
 static void read_command(struct tool *tool, struct json_pull *in, struct buffer *name)
 {
     struct json_text value;
-    struct buffer line = { 0 };
+    SCOPED struct buffer line = { 0 };
     while (json_next_element(in) && json_read(in, &value)) {
         if (name->count == 0)
             json_text_decode(&value, name);
@@ -228,7 +228,6 @@ static void read_command(struct tool *tool, struct json_pull *in, struct buffer 
         *VEC_PUSH(&trace_builder_current_file(tool->builder)->properties) =
             (struct trace_property){ "command", trace_builder_strndup(tool->builder, line.at, line.count),
                                      true };
-    buffer_release(&line);
 }
 
 /* The process id; stores the command in NAME. */
@@ -628,7 +627,7 @@ static bool rocprof_json_read_process(struct json_pull *in, struct trace_builder
 static bool read_rocprof(struct source *source, struct trace_builder *builder,
                          const struct ingest_options *options, struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct json_text key;
     bool ok = csv_read_all(source, &text, err), first = true;
     struct step_guess *guess = step_guess_open();
@@ -665,7 +664,6 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
     if (ok)
         step_guess_notice(guess, builder);
     step_guess_free(guess);
-    buffer_release(&text);
     return ok;
 }
 

@@ -360,14 +360,13 @@ static bool read_part(struct reader *reader, const struct json_text *key, struct
         *(is_title ? &parts->title : &parts->key) =
             is_title && null ? NULL : keep(reader, &reader->result->arena);
     } else if (json_text_is(key, "columns") && !parts->table) {
-        struct table_column *columns = mem_zalloc(MOST_COLUMNS, sizeof *columns);
+        SCOPED struct table_column *columns = mem_zalloc(MOST_COLUMNS, sizeof *columns);
         size_t count;
         bool good = read_columns(reader, columns, &count);
         if (good) {
             parts->table = table_open(parts->key, parts->title, columns, count);
             result_add_table(reader->result, parts->table);
         }
-        free(columns);
         return good;
     } else if (json_text_is(key, "rows")) {
         return parts->table ? saved_read_rows(reader, parts->table)
@@ -500,7 +499,7 @@ static bool read_whole(struct reader *reader)
 struct result *saved_read(struct source *source, struct tpa_error *err)
 {
     struct tpa_error ignored = { 0 };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     char block[65536];
     int64_t got;
     while ((got = source_read(source, block, sizeof block, err)) > 0)
@@ -517,7 +516,7 @@ struct result *saved_read(struct source *source, struct tpa_error *err)
         result_free(reader.result);
         reader.result = NULL;
     }
-    EACH(buffer_release, &reader.text, &text);
+    buffer_release(&reader.text);
     return reader.result;
 }
 

@@ -64,10 +64,9 @@ static bool snapshot_json_read_string(struct json *in)
         objects_push_text(in->o, text, in->text.count);
         return true;
     }
-    struct buffer plain = { 0 };
+    SCOPED struct buffer plain = { 0 };
     json_unescape(text, text + in->text.count, &plain);
     objects_push_text(in->o, plain.at ? plain.at : "", plain.count);
-    buffer_release(&plain);
     return true;
 }
 
@@ -178,7 +177,7 @@ static bool end_value(struct json *in, bool *whole)
 bool snapshot_json_read(struct source *source, struct objects *o, struct snapshot *snapshot,
                         struct tpa_error *err)
 {
-    struct json *in = mem_zalloc(1, sizeof *in);
+    SCOPED struct json *in = mem_zalloc(1, sizeof *in);
     in->source = source;
     in->o = o;
     in->err = err;
@@ -205,6 +204,5 @@ bool snapshot_json_read(struct source *source, struct objects *o, struct snapsho
     snapshot->form = "JSON";
     buffer_release(&in->text);
     VEC_FREE(&in->nested);
-    free(in);
     return !failed;
 }

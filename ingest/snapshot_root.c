@@ -102,7 +102,7 @@ static void read_segments(struct objects *o, value v, bool host, void *listed)
             odd_item(o);
         return;
     }
-    bool *used = mem_zalloc(o->snapshot->segments.count + 1, sizeof *used);
+    SCOPED bool *used = mem_zalloc(o->snapshot->segments.count + 1, sizeof *used);
     for (size_t i = 0; i < list->count; i++) {
         value item = objects_item(list, i);
         if (value_tag(item) != VALUE_SEGMENT) {
@@ -116,7 +116,6 @@ static void read_segments(struct objects *o, value v, bool host, void *listed)
             segment.device = SNAPSHOT_HOST;
         *VEC_PUSH(segments) = segment;
     }
-    free(used);
 }
 
 static bool segment_after(const void *context, const void *a, const void *b)
@@ -155,7 +154,7 @@ static bool device_after(const void *context, const void *a, const void *b)
 static void pair_annotations(struct objects *o, const struct object *list)
 {
     struct snapshot *snapshot = o->snapshot;
-    VEC_OF(struct snapshot_annotation) open = { 0 };
+    SCOPED VEC_OF(struct snapshot_annotation) open = { 0 };
     enum { SEARCHED = 1000 };
     for (size_t i = 0; i < list->count; i++) {
         value item = objects_item(list, i);
@@ -187,7 +186,6 @@ static void pair_annotations(struct objects *o, const struct object *list)
     }
     for (size_t i = 0; i < open.count; i++)
         *VEC_PUSH(&snapshot->annotations) = open.at[i];
-    VEC_FREE(&open);
 }
 
 /* ---- settings ---- */
@@ -217,7 +215,7 @@ static void read_settings(struct objects *o, value v)
 {
     if (value_tag(v) != VALUE_DICT)
         return;
-    struct buffer text = { 0 }, key = { 0 };
+    SCOPED struct buffer text = { 0 }, key = { 0 };
     const struct object *dict = &o->objects.at[value_payload(v)];
     for (size_t i = 0; i + 1 < dict->count; i += 2) {
         name_id name = snapshot_root_text_of(o, dict->items[i], &text);
@@ -238,7 +236,6 @@ static void read_settings(struct objects *o, value v)
                 (struct snapshot_setting){ full, snapshot_root_text_of(o, inner->items[k + 1], &text) };
         }
     }
-    EACH(buffer_release, &text, &key);
 }
 
 /* A number, or the largest in a list of them, one per device; MISSING for anything else. */

@@ -36,7 +36,7 @@ static bool speedscope_read_number(struct json_pull *in, double *number)
 static void read_frame(struct speedscope *reader, struct json_pull *in)
 {
     struct json_text key, value;
-    struct buffer name = { 0 }, file = { 0 };
+    SCOPED struct buffer name = { 0 }, file = { 0 };
     int64_t line = 0;
     if (!json_enter(in, '{'))
         json_skip(in);
@@ -56,7 +56,6 @@ static void read_frame(struct speedscope *reader, struct json_pull *in)
         buffer_clear(&file);
     *VEC_PUSH(&reader->frames) = stack_sums_function(&reader->sums, name.at ? name.at : "", name.count,
                                                      file.at ? file.at : "", file.count, line);
-    EACH(buffer_release, &name, &file);
 }
 
 /* The function of the frame number VALUE; FUNCTION_NONE if there is none. */
@@ -215,7 +214,7 @@ static bool find_key(struct json_pull *in, const char *wanted)
 
 static struct profile *read_speedscope(struct source *source, struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct speedscope reader = { 0 };
     struct profile *profile = NULL;
     bool ok = stack_sums_read_json(source, &text, err);
@@ -233,7 +232,6 @@ static struct profile *read_speedscope(struct source *source, struct tpa_error *
         profile = stack_sums_finish(&reader.sums, reader.figures, err);
     stack_sums_release(&reader.sums);
     EACH(VEC_FREE, &reader.frames, &reader.samples, &reader.weights, &reader.open);
-    buffer_release(&text);
     return profile;
 }
 

@@ -34,14 +34,13 @@ static bool fail_unknown(const struct database *db, struct tpa_error *err)
         tpa_fail(err, TPA_NOWHERE, "this is a history that tpa nightly keeps, not a trace");
         tpa_hint(err, "tpa nightly --store FILE reads it");
     } else {
-        struct buffer names = { 0 };
+        SCOPED struct buffer names = { 0 };
         for (size_t i = 0; i < count && i < 4; i++)
             buffer_printf(&names, "%s%.40s", i ? ", " : "", database_table(db, i));
         tpa_fail(err, TPA_NOWHERE,
                  "this is an SQLite database, but of no profiler that tpa knows (its %zu table%s: %s%s)",
                  count, count == 1 ? "" : "s", names.at, count > 4 ? " ..." : "");
         tpa_hint(err, "'tpa info --formats' lists what can be read");
-        buffer_release(&names);
     }
     return tpa_unread(err, TPA_PASSED_OVER);
 }

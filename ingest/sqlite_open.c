@@ -136,7 +136,7 @@ static bool fail_with(struct database *db, int code, const char *what, struct tp
 /* A journal beside the file holds changes that SQLite must undo. */
 static void look_for_journal(struct database *db, const char *path)
 {
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     struct stat about;
     buffer_printf(&name, "%s-journal", path);
     if (stat(name.at, &about) == 0 && about.st_size > 0)
@@ -146,7 +146,6 @@ static void look_for_journal(struct database *db, const char *path)
                 "a rollback journal lies beside this database: its writer was stopped halfway, and figures may "
                 "be of a half-written state; opening it once with sqlite3 takes that back"),
             1);
-    buffer_release(&name);
 }
 
 /* All bytes of SOURCE, *COUNT of them; free(); NULL: they cannot be read. */
@@ -322,10 +321,9 @@ bool database_has(const struct database *db, const char *table)
  * SQLite's. */
 static void check_memory(void)
 {
-    void *piece = malloc((size_t)2 * LONGEST_VALUE);
+    SCOPED void *piece = malloc((size_t)2 * LONGEST_VALUE);
     if (!piece)
         mem_out_of_memory((size_t)2 * LONGEST_VALUE);
-    free(piece);
 }
 
 /* Did SQLite fail because of the system, rather than damage? Memory that ran out ends the program. */
@@ -438,7 +436,7 @@ bool table_scan_begin(struct database *db, struct table_scan *scan, const char *
         scan->at[i] = -1;
     if (!scan->table)
         return false;
-    struct buffer query = { 0 };
+    SCOPED struct buffer query = { 0 };
     int places = 0;
     bool ok = find_columns(scan, columns, count, &query, &places);
     /* A column may be called rowid, and a table may have no rowid. */
@@ -446,7 +444,6 @@ bool table_scan_begin(struct database *db, struct table_scan *scan, const char *
         record_damage(db, scan->table, 0, sqlite3_errmsg(db->handle));
         ok = false;
     }
-    buffer_release(&query);
     return ok && places;
 }
 

@@ -122,13 +122,12 @@ const char *step_guess_notice(struct step_guess *guess, struct trace_builder *bu
         return NULL;
     const char *kept = trace_builder_strndup(builder, pattern, strlen(pattern));
     trace_builder_add_property(builder, TRACE_STEP_RANGE, kept);
-    struct buffer line = { 0 };
+    SCOPED struct buffer line = { 0 };
     buffer_printf(&line,
                   "no step is marked: the ranges that match %s are used as steps (--step-range "
                   "REGEX names others, --step-range '' none)",
                   pattern);
     trace_builder_notice(builder, "guessed_steps", trace_builder_strndup(builder, line.at, line.count), steps,
                          TPA_NOWHERE);
-    buffer_release(&line);
     return kept;
 }

@@ -122,9 +122,9 @@ static void add_parts(struct job_parts *to, const struct job_parts *more)
 
 static struct bubble find_recorded(struct job *job)
 {
-    struct phase_ops list = { 0 };
+    SCOPED struct phase_ops list = { 0 };
     struct bubble all = { 0, 0 };
-    struct bubble *of_step = mem_zalloc(job->all->steps.count + 1, sizeof *of_step);
+    SCOPED struct bubble *of_step = mem_zalloc(job->all->steps.count + 1, sizeof *of_step);
     job->phase_ns = mem_zalloc(job->all->ranks.count + 1, sizeof *job->phase_ns);
     list_phases(job, NULL, &list);
     FOR_GROUPS(&list, of_phase, first, end) {
@@ -143,8 +143,6 @@ static struct bubble find_recorded(struct job *job)
     }
     for (size_t s = 0; s < job->steps.count; s++)
         job->steps.at[s].bubble_share = job_over(of_step[s].bubble_ns, of_step[s].phases_ns);
-    VEC_FREE(&list);
-    free(of_step);
     return all;
 }
 
@@ -174,28 +172,24 @@ static void fill_stages(struct job *job)
 /* The bubble of a replay with LENGTH_NS, by operation. */
 static double replayed_bubble(const struct job *job, const double *length_ns)
 {
-    struct replayed *times = mem_alloc(mem_times(job->all->count + 1, sizeof *times));
-    double *step_ns = mem_alloc(mem_times(job->all->steps.count + 1, sizeof *step_ns));
-    struct phase_ops list = { 0 };
+    SCOPED struct replayed *times = mem_alloc(mem_times(job->all->count + 1, sizeof *times));
+    SCOPED double *step_ns = mem_alloc(mem_times(job->all->steps.count + 1, sizeof *step_ns));
+    SCOPED struct phase_ops list = { 0 };
     double bubble_ns = 0;
     graph_replay(job->graph, length_ns, step_ns, times);
     list_phases(job, times, &list);
     FOR_GROUPS(&list, of_phase, first, end)
         bubble_ns += add_phase(&list, first, end).bubble_ns;
-    VEC_FREE(&list);
-    EACH(free, times, step_ns);
     return bubble_ns;
 }
 
 /* The lengths OF computations, and 0 of all else. */
 static double bubble_of_computations(const struct job *job, const double *of)
 {
-    double *length_ns = mem_zalloc(job->all->count + 1, sizeof *length_ns);
+    SCOPED double *length_ns = mem_zalloc(job->all->count + 1, sizeof *length_ns);
     for (size_t i = 0; i < job->all->count; i++)
         length_ns[i] = operation_computes(&job->all->at[i]) ? of[i] : 0;
-    double bubble_ns = replayed_bubble(job, length_ns);
-    free(length_ns);
-    return bubble_ns;
+    return replayed_bubble(job, length_ns);
 }
 
 static void add_bubbles(struct job *job, struct bubble recorded)
@@ -236,7 +230,7 @@ static const char *schedule_of(const struct job *job, const struct phase_ops *li
 
 static void find_schedule(struct job *job)
 {
-    struct phase_ops list = { 0 };
+    SCOPED struct phase_ops list = { 0 };
     int64_t last = job->stages.count ? job->stages.at[job->stages.count - 1].pp : JOB_UNKNOWN;
     list_phases(job, NULL, &list);
     FOR_GROUPS(&list, of_rank, first, end) {
@@ -246,7 +240,6 @@ static void find_schedule(struct job *job)
             break;
         }
     }
-    VEC_FREE(&list);
 }
 
 struct counted {
@@ -262,7 +255,7 @@ static const struct key by_pipeline[] = { ASC(struct counted, step), ASC(struct 
 static void count_microbatches(struct job *job)
 {
     const struct operations *all = job->all;
-    VEC_OF(struct counted) list = { 0 };
+    SCOPED VEC_OF(struct counted) list = { 0 };
     job->whole.chunks = 1;
     job->whole.microbatches = 0;
     FOR_EACH(op, all) {
@@ -278,7 +271,6 @@ static void count_microbatches(struct job *job)
     FOR_GROUPS(&list, by_pipeline, first, end)
         if ((int64_t)(end - first) > job->whole.microbatches)
             job->whole.microbatches = (int64_t)(end - first);
-    VEC_FREE(&list);
 }
 
 void job_find_bubbles(struct job *job)

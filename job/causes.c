@@ -41,7 +41,7 @@ static const struct key of_rank[] = { ASC(struct operation, step), ASC(struct op
 static void find_workers(struct causing *causing)
 {
     const struct operations *all = causing->job->all;
-    struct ratios ratios = { 0 };
+    SCOPED struct ratios ratios = { 0 };
     FOR_GROUPS(all, of_rank, first, end) {
         ratios.count = 0;
         for (size_t i = first; i < end; i++)
@@ -51,7 +51,6 @@ static void find_workers(struct causing *causing)
         for (size_t i = first; i < end; i++)
             causing->worker[i] = factor;
     }
-    VEC_FREE(&ratios);
 }
 
 /* The rank with the highest factor in a step. */
@@ -133,8 +132,8 @@ static double correlate(const struct pairs *pairs)
 static void find_sequences(struct causing *causing)
 {
     const struct operations *all = causing->job->all;
-    VEC_OF(struct part) parts = { 0 };
-    struct ratios ratios = { 0 };
+    SCOPED VEC_OF(struct part) parts = { 0 };
+    SCOPED struct ratios ratios = { 0 };
     struct pairs pairs = { 0 };
     for (uint32_t i = 0; i < all->count; i++) {
         const struct operation *op = &all->at[i];
@@ -156,7 +155,7 @@ static void find_sequences(struct causing *causing)
         add_pair(&pairs, &parts.at[first], end - first);
     }
     causing->job->whole.correlation = correlate(&pairs);
-    EACH(VEC_FREE, &pairs.forward, &pairs.backward, &ratios, &parts);
+    EACH(VEC_FREE, &pairs.forward, &pairs.backward);
 }
 
 /* What all ranks of a pipeline take longer in a step. */
@@ -172,7 +171,8 @@ static void pass_to_sequences(struct causing *causing)
     const struct operations *all = causing->job->all;
     if (!(causing->job->whole.correlation >= 0.9))
         return;
-    struct common *common = mem_alloc(mem_times(all->ranks.count + 1, sizeof *common)); /* by pipeline */
+    SCOPED struct common *common =
+        mem_alloc(mem_times(all->ranks.count + 1, sizeof *common)); /* by pipeline */
     FOR_GROUPS(all, of_step, first, end) {
         for (uint32_t p = 0; p < all->ranks.count; p++)
             common[p] = (struct common){ 0, OPERATION_NONE, INFINITY, 0 };
@@ -191,7 +191,6 @@ static void pass_to_sequences(struct causing *causing)
             causing->sequence[i] *= of->least;
         }
     }
-    free(common);
 }
 
 /* ---- garbage ---- */

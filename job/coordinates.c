@@ -144,7 +144,7 @@ static const struct key by_seat[] = { { ROWS_I64, 0, false },  { ROWS_I64, 8, fa
 /* Number the ranks that are equal in all dimensions but DIMENSION. */
 static void number_others(struct operations *all, unsigned dimension)
 {
-    VEC_OF(struct seat) seats = { 0 };
+    SCOPED VEC_OF(struct seat) seats = { 0 };
     for (uint32_t r = 0; r < all->ranks.count; r++) {
         struct seat *seat = VEC_PUSH(&seats);
         memcpy(seat->at, all->ranks.at[r].at, sizeof seat->at);
@@ -158,19 +158,16 @@ static void number_others(struct operations *all, unsigned dimension)
             all->ranks.at[seats.at[i].rank].others[dimension] = number;
         number++;
     }
-    VEC_FREE(&seats);
 }
 
 static int64_t count_coordinates(const struct operations *all, unsigned dimension)
 {
-    VEC_OF(int64_t) known = { 0 };
+    SCOPED VEC_OF(int64_t) known = { 0 };
     for (size_t r = 0; r < all->ranks.count; r++)
         if (all->ranks.at[r].at[dimension] != JOB_UNKNOWN)
             *VEC_PUSH(&known) = all->ranks.at[r].at[dimension];
     SORT(&known, rows_ascending_i64);
-    int64_t count = (int64_t)rows_unique(known.at, known.count, sizeof *known.at, rows_ascending_i64);
-    VEC_FREE(&known);
-    return count;
+    return (int64_t)rows_unique(known.at, known.count, sizeof *known.at, rows_ascending_i64);
 }
 
 /* In torch a dimension as large as the job has no group: where nothing else divides the ranks, they are the stages. */

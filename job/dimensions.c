@@ -50,7 +50,7 @@ struct members {
 static bool dimensions_add_messages(const struct job *job, struct job_dimension_row *row)
 {
     bool any = false;
-    struct members members = { 0 };
+    SCOPED struct members members = { 0 };
     FOR_EACH(gang, &job->graph->gangs) {
         if (!operation_is_message(&job->all->at[job->graph->member[gang->first]]))
             continue;
@@ -62,15 +62,14 @@ static bool dimensions_add_messages(const struct job *job, struct job_dimension_
         add_waiting(row, members.at, members.count);
         any |= members.count > 1;
     }
-    VEC_FREE(&members);
     return any;
 }
 
 static void dimensions_add_collectives(const struct job *job, struct job_dimension_row *rows)
 {
     const struct operations *all = job->all;
-    VEC_OF(struct meeting) list = { 0 };
-    struct members members = { 0 };
+    SCOPED VEC_OF(struct meeting) list = { 0 };
+    SCOPED struct members members = { 0 };
     for (uint32_t i = 0; i < all->talks.count; i++) {
         const struct talk *talk = &all->talks.at[i];
         if (!talk_is_message(talk) && talk->dimension != JOB_NO_DIMENSION)
@@ -97,7 +96,6 @@ static void dimensions_add_collectives(const struct job *job, struct job_dimensi
                                                    all->talks.at[list.at[i].talk].end_ns };
         add_waiting(&rows[list.at[first].dimension], members.at, members.count);
     }
-    EACH(VEC_FREE, &members, &list);
 }
 
 static const struct key by_name[] = { ASC(struct job_dimension_row, dimension.at), KEY_END };

@@ -17,13 +17,11 @@ static const struct key by_time[] = { ASC(struct timed_step, time_ns), ASC(struc
 /* The step in the middle by time; of two the shorter. */
 static uint32_t middle_step(const struct job *job)
 {
-    VEC_OF(struct timed_step) order = { 0 };
+    SCOPED VEC_OF(struct timed_step) order = { 0 };
     for (uint32_t s = 0; s < job->steps.count; s++)
         *VEC_PUSH(&order) = (struct timed_step){ job->steps.at[s].time_ns, s };
     SORT(&order, by_time);
-    uint32_t step = order.count ? order.at[(order.count - 1) / 2].step : 0;
-    VEC_FREE(&order);
-    return step;
+    return order.count ? order.at[(order.count - 1) / 2].step : 0;
 }
 
 /* The first operation of RANK in STEP, or of what follows. */
@@ -68,7 +66,7 @@ static const struct key by_seat[] = { ASC(struct seat, pipeline), ASC(struct sea
 static void choose_lines(struct drawing *drawing, const struct operations *all, const struct ranges *ranks,
                          const struct interval *phases)
 {
-    VEC_OF(struct seat) seats = { 0 };
+    SCOPED VEC_OF(struct seat) seats = { 0 };
     uint32_t longest = 0, last = OPERATION_NONE;
     for (uint32_t p = 1; p < drawing->pipelines; p++)
         if (phases[p].start_ns < phases[p].end_ns &&
@@ -93,7 +91,6 @@ static void choose_lines(struct drawing *drawing, const struct operations *all, 
         else
             drawing->left_out++;
     }
-    VEC_FREE(&seats);
 }
 
 /* A line on the way. */
@@ -175,7 +172,7 @@ void drawing_init(struct drawing *drawing, const struct job *job, const struct r
     for (size_t r = 0; r < all->ranks.count; r++)
         if (all->ranks.at[r].others[JOB_PP] >= drawing->pipelines)
             drawing->pipelines = all->ranks.at[r].others[JOB_PP] + 1;
-    struct interval *phases = find_phases(all, drawing->step, drawing->pipelines);
+    SCOPED struct interval *phases = find_phases(all, drawing->step, drawing->pipelines);
     choose_lines(drawing, all, ranks, phases);
     struct drawn_line line = { .drawing = drawing, .job = job, .origin_ns = INT64_MAX };
     for (size_t l = 0; l < drawing->lines.count; l++)
@@ -191,5 +188,4 @@ void drawing_init(struct drawing *drawing, const struct job *job, const struct r
     for (size_t i = 0; i < drawing->boxes.count; i++)
         if (drawing->boxes.at[i].to_ns > drawing->length_ns)
             drawing->length_ns = drawing->boxes.at[i].to_ns;
-    free(phases);
 }

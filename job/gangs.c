@@ -52,7 +52,7 @@ static unsigned type_dimension(const struct operations *all, uint32_t type)
 static int64_t *number_equals(const struct operations *all)
 {
     int64_t *number = mem_zalloc(all->count + 1, sizeof *number);
-    VEC_OF(int64_t) seen = { 0 };
+    SCOPED VEC_OF(int64_t) seen = { 0 };
     for (size_t i = 0; i < all->count; i++) {
         const struct operation *op = &all->at[i];
         if (i == 0 || all->at[i - 1].rank != op->rank || all->at[i - 1].step != op->step)
@@ -61,13 +61,12 @@ static int64_t *number_equals(const struct operations *all)
             *VEC_PUSH(&seen) = 0;
         number[i] = seen.at[op->type]++;
     }
-    VEC_FREE(&seen);
     return number;
 }
 
 static void gangs_add_collectives(struct meetings *meetings, const struct operations *all)
 {
-    int64_t *number = number_equals(all);
+    SCOPED int64_t *number = number_equals(all);
     for (uint32_t i = 0; i < all->count; i++) {
         const struct operation *op = &all->at[i];
         if (!op->meets)
@@ -82,12 +81,11 @@ static void gangs_add_collectives(struct meetings *meetings, const struct operat
             i,
         };
     }
-    free(number);
 }
 
 uint32_t gangs_find(const struct operations *all, uint32_t *gang_of)
 {
-    struct meetings meetings = { 0 };
+    SCOPED struct meetings meetings = { 0 };
     uint32_t count = 0;
     for (uint32_t i = 0; i < all->count; i++) {
         gang_of[i] = OPERATION_NONE;
@@ -104,6 +102,5 @@ uint32_t gangs_find(const struct operations *all, uint32_t *gang_of)
     for (size_t i = 0; i < all->count; i++)
         if (gang_of[i] == OPERATION_NONE)
             gang_of[i] = count++;
-    VEC_FREE(&meetings);
     return count;
 }

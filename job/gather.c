@@ -156,7 +156,7 @@ struct recordings {
 static void read_collectives(struct recordings *all, const struct collectives *collectives)
 {
     const struct trace *trace = all->trace;
-    bool *launching = collective_places_launching(collectives);
+    SCOPED bool *launching = collective_places_launching(collectives);
     FOR_EACH(one, collectives) {
         const struct collective_place *place = &collectives->places[one->place];
         bool is_host = all->at[place->file].form == JOB_OF_HOSTS;
@@ -169,7 +169,6 @@ static void read_collectives(struct recordings *all, const struct collectives *c
                               trace_end_ns(trace, one->event),        one->kind,
                               talk_dimension(trace, one, is_host),    OPERATION_NONE };
     }
-    free(launching);
 }
 
 /* New, by event: the kind of the collective that it is; COLLECTIVE_KINDS: none. */
@@ -187,7 +186,7 @@ static void read_devices(struct recordings *all, const struct collectives *colle
 {
     const struct trace *trace = all->trace;
     const struct gpu_events *gpu = collectives->gpu;
-    uint8_t *kinds = find_kinds(collectives);
+    SCOPED uint8_t *kinds = find_kinds(collectives);
     for (size_t d = 0; d < gpu->device_count; d++) {
         struct recording *of = &all->at[gpu->devices[d].file];
         for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
@@ -202,7 +201,6 @@ static void read_devices(struct recordings *all, const struct collectives *colle
             };
         }
     }
-    free(kinds);
 }
 
 /* ---- all files ---- */

@@ -91,11 +91,10 @@ static void list_members(struct job_graph *graph, const uint32_t *gang_of, uint3
         graph->gangs.at[gang_of[i]].count++;
     for (uint32_t g = 1; g < count; g++)
         graph->gangs.at[g].first = graph->gangs.at[g - 1].first + graph->gangs.at[g - 1].count;
-    uint32_t *filled = mem_zalloc((size_t)count + 1, sizeof *filled);
+    SCOPED uint32_t *filled = mem_zalloc((size_t)count + 1, sizeof *filled);
     graph->member = arena_alloc(arena_of(graph), mem_times(graph->all->count + 1, sizeof *graph->member));
     for (uint32_t i = 0; i < graph->all->count; i++)
         graph->member[graph->gangs.at[gang_of[i]].first + filled[gang_of[i]]++] = i;
-    free(filled);
 }
 
 /* ---- lengths without waiting ---- */
@@ -146,7 +145,7 @@ static void shorten_gang(struct job_graph *graph, const struct gang *gang, const
 static void find_lengths(struct job_graph *graph)
 {
     const struct operations *all = graph->all;
-    uint32_t *previous = find_previous(all);
+    SCOPED uint32_t *previous = find_previous(all);
     graph->real_ns = arena_alloc(arena_of(graph), mem_times(all->count + 1, sizeof *graph->real_ns));
     for (size_t i = 0; i < all->count; i++)
         graph->real_ns[i] = (double)(all->at[i].end_ns - all->at[i].start_ns);
@@ -155,15 +154,14 @@ static void find_lengths(struct job_graph *graph)
         if (operation_is_message(first) || first->meets)
             shorten_gang(graph, &graph->gangs.at[g], previous);
     }
-    free(previous);
 }
 
 struct job_graph *graph_open(const struct operations *all)
 {
     struct job_graph *graph = arena_open(sizeof *graph);
     ARENA_OWNS(arena_of(graph), &graph->gangs, &graph->before_first, &graph->before);
-    struct graph_edges edges = { 0 };
-    uint32_t *gang_of = mem_alloc(mem_times(all->count + 1, sizeof *gang_of));
+    SCOPED struct graph_edges edges = { 0 };
+    SCOPED uint32_t *gang_of = mem_alloc(mem_times(all->count + 1, sizeof *gang_of));
     graph->all = all;
     graph->producer = arena_alloc(arena_of(graph), mem_times(all->count + 1, sizeof *graph->producer));
     links_find(all, &edges, graph->producer);
@@ -171,8 +169,6 @@ struct job_graph *graph_open(const struct operations *all)
     list_members(graph, gang_of, gangs_find(all, gang_of));
     order_gangs(graph, gang_of);
     find_lengths(graph);
-    VEC_FREE(&edges);
-    free(gang_of);
     return graph;
 }
 

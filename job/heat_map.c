@@ -65,7 +65,7 @@ void job_draw_heat(struct job *job)
 {
     enum { ROWS = 32, COLUMNS = 60 };
     struct fields fields = find_fields(job, ROWS, COLUMNS);
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     for (size_t row = 0; row < fields.rows; row++) {
         const double *most = fields.most + row * fields.columns;
         double largest = NAN;
@@ -80,7 +80,6 @@ void job_draw_heat(struct job *job)
                                   { arena_strndup(arena_of(job), out.at, out.count), out.count },
                                   largest };
     }
-    buffer_release(&out);
     free(fields.most);
 }
 
@@ -104,7 +103,7 @@ static const struct table_column field_columns[] = {
 static struct table *table_of_shade(const struct job *job, const struct fields *fields, size_t shade,
                                     int64_t first, struct chart *chart)
 {
-    VEC_OF(struct field_row) rows = { 0 };
+    SCOPED VEC_OF(struct field_row) rows = { 0 };
     for (size_t i = 0; i < fields->rows * fields->columns; i++) {
         size_t row = i / fields->columns, column = i % fields->columns;
         if (shade_of(fields->most[i]) != shade)
@@ -118,9 +117,7 @@ static struct table *table_of_shade(const struct job *job, const struct fields *
             (struct field_row){ as_text(""), as_text(tip), (int64_t)row,
                                 (double)((int64_t)from + first) - 0.5, (double)((int64_t)end + first) - 0.5 };
     }
-    struct table *table = TABLE_OF_ROWS("heat", NULL, field_columns, rows.at, rows.count);
-    VEC_FREE(&rows);
-    return table;
+    return TABLE_OF_ROWS("heat", NULL, field_columns, rows.at, rows.count);
 }
 
 void job_add_heat_chart(const struct job *job, struct picture *picture)

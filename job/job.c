@@ -73,12 +73,10 @@ struct job *job_open(struct facts *facts, const struct fleet_files *files, const
 
 struct job *job_of_trace(const struct trace *trace, const struct ranges *steps)
 {
-    struct facts *facts = facts_open();
+    SCOPED_OBJECT struct facts *facts = facts_open();
     struct tpa_error none = { 0 };
     facts_gather(facts, trace,
                  &(struct gather_options){ .operations = &job_gather, .only_operations = true });
     facts_finish(facts);
-    struct job *job = job_open(facts, NULL, steps, &none);
-    arena_free(facts);
-    return job;
+    return job_open(facts, NULL, steps, &none);
 }

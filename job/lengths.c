@@ -37,8 +37,8 @@ static void find_ideal(struct job *job)
 {
     const struct operations *all = job->all;
     uint32_t types = OPERATION_OTHER + (uint32_t)names_count(all->types);
-    struct lengths *of = mem_zalloc(types, sizeof *of);
-    double *ideal = mem_alloc(mem_times(types, sizeof *ideal));
+    SCOPED struct lengths *of = mem_zalloc(types, sizeof *of);
+    SCOPED double *ideal = mem_alloc(mem_times(types, sizeof *ideal));
     for (size_t i = 0; i < all->count; i++)
         *VEC_PUSH(&of[all->at[i].type]) = job->graph->real_ns[i];
     for (uint32_t type = 0; type < types; type++) {
@@ -48,7 +48,6 @@ static void find_ideal(struct job *job)
     }
     for (size_t i = 0; i < all->count; i++)
         job->ideal_ns[i] = ideal[all->at[i].type];
-    EACH(free, of, ideal);
 }
 
 /* A computation in its cell. */
@@ -85,8 +84,8 @@ static void find_structural(struct job *job, const struct celled_list *list)
 static void find_medians(struct job *job)
 {
     const struct operations *all = job->all;
-    struct celled_list list = { 0 };
-    struct lengths lengths = { 0 };
+    SCOPED struct celled_list list = { 0 };
+    SCOPED struct lengths lengths = { 0 };
     for (uint32_t i = 0; i < all->count; i++)
         if (operation_computes(&all->at[i]))
             *VEC_PUSH(&list) = (struct celled){ all->at[i].type, all->at[i].chunk,
@@ -101,7 +100,6 @@ static void find_medians(struct job *job)
             job->median_ns[list.at[i].op] = median;
     }
     find_structural(job, &list);
-    EACH(VEC_FREE, &lengths, &list);
 }
 
 void job_find_lengths(struct job *job)

@@ -86,7 +86,7 @@ static void list_type(const struct linking *linking, const struct turn *turn, ui
 static void link_messages(struct linking *linking, const struct turn *turn)
 {
     const struct operations *all = linking->all;
-    struct ordered_list list = { 0 };
+    SCOPED struct ordered_list list = { 0 };
     for (uint32_t type = FORWARD_SEND; type <= BACKWARD_RECV; type++) {
         list_type(linking, turn, type, &list);
         for (size_t m = 0; m < list.count; m++) {
@@ -104,7 +104,6 @@ static void link_messages(struct linking *linking, const struct turn *turn)
             }
         }
     }
-    VEC_FREE(&list);
 }
 
 /* Let the operations of the type with NAME follow BEFORE and one another; the last of them, BEFORE if there are none. */
@@ -192,7 +191,7 @@ static struct computation computation_of(const struct operations *all, uint32_t 
 
 static void find_producers(const struct operations *all, uint32_t *producer)
 {
-    VEC_OF(struct computation) list = { 0 };
+    SCOPED VEC_OF(struct computation) list = { 0 };
     for (uint32_t i = 0; i < all->count; i++) {
         producer[i] = OPERATION_NONE;
         if (all->at[i].type <= BACKWARD_COMPUTE && all->at[i].stage != JOB_UNKNOWN)
@@ -206,7 +205,6 @@ static void find_producers(const struct operations *all, uint32_t *producer)
         if (found)
             producer[list.at[i].op] = found->op;
     }
-    VEC_FREE(&list);
 }
 
 static bool has_separate_reduce(const struct operations *all)

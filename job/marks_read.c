@@ -74,7 +74,7 @@ static uint32_t chunk_of(const struct stages *stages, int64_t stage)
 
 void recording_add_marked(struct recording *of)
 {
-    struct stages stages = { 0 };
+    SCOPED struct stages stages = { 0 };
     list_stages(of, &stages);
     FOR_EACH(mark, &of->marks) {
         struct interval ran = of->form == JOB_OF_HOSTS ? find_operators(of, mark) : find_launched(of, mark);
@@ -87,5 +87,4 @@ void recording_add_marked(struct recording *of)
         row->stage = mark->name.stage >= 0 ? mark->name.stage : FACTS_MISSING;
         row->chunk = mark->name.stage >= 0 ? chunk_of(&stages, mark->name.stage) : 0;
     }
-    VEC_FREE(&stages);
 }

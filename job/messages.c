@@ -178,7 +178,7 @@ static void add_optimizers(struct serving *serving, const struct step_ends *ends
 void recording_add_messages(struct recording *of)
 {
     struct serving serving = { .of = of };
-    struct step_ends ends = { 0 };
+    SCOPED struct step_ends ends = { 0 };
     list_served(&serving);
     for (size_t i = 0; i < of->messages.count; i++)
         if (of->messages.at[i].kind == COLLECTIVE_SEND || of->messages.at[i].kind == COLLECTIVE_RECV)
@@ -186,7 +186,6 @@ void recording_add_messages(struct recording *of)
     find_ends(&serving, &ends);
     messages_add_collectives(&serving, &ends);
     add_optimizers(&serving, &ends);
-    VEC_FREE(&ends);
     VEC_FREE(&serving.by_issue);
     VEC_FREE(&serving.by_name);
 }

@@ -41,7 +41,7 @@ static const char *name_line(const struct operations *all, uint32_t rank, struct
 
 static const char *write_note(const struct job *job, const struct drawing *drawing, struct arena *texts)
 {
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     if (job->whole.schedule.at)
         buffer_printf(&out, "%s, ", job->whole.schedule.at);
     buffer_printf(&out, "%" PRId64 " microbatches; bubbles are %.1f %% of the pipelines' time",
@@ -54,9 +54,7 @@ static const char *write_note(const struct job *job, const struct drawing *drawi
                       drawing->longest ? ", the longest" : "");
     if (drawing->left_out)
         buffer_printf(&out, "; %zu more ranks are left out", drawing->left_out);
-    const char *text = arena_strndup(texts, out.at, out.count);
-    buffer_release(&out);
-    return text;
+    return arena_strndup(texts, out.at, out.count);
 }
 
 void job_add_schedule_chart(const struct job *job, const struct ranges *ranks, struct picture *picture)
@@ -81,7 +79,7 @@ void job_add_schedule_chart(const struct job *job, const struct ranges *ranks, s
                                            ? ""
                                            : name_line(job->all, drawing.lines.at[l], &chart->arena);
         for (uint32_t k = 0; k < DRAWN_KINDS; k++) {
-            VEC_OF(struct drawn_box) rows = { 0 };
+            SCOPED VEC_OF(struct drawn_box) rows = { 0 };
             for (size_t i = 0; i < drawing.boxes.count; i++)
                 if (drawing.boxes.at[i].kind == k)
                     *VEC_PUSH(&rows) = drawing.boxes.at[i];
@@ -98,7 +96,6 @@ void job_add_schedule_chart(const struct job *job, const struct ranges *ranks, s
                                      .low = 2,
                                      .tip = 1,
                                      .idle = k == DRAWN_BUBBLE });
-            VEC_FREE(&rows);
         }
     } else {
         picture_drop_chart(picture);
@@ -146,8 +143,8 @@ void job_draw_schedule(struct job *job, size_t columns)
     if (!job->has_pipeline || !job->steps.count)
         return;
     struct drawing drawing;
-    struct buffer out = { 0 };
-    struct arena texts = { 0 };
+    SCOPED struct buffer out = { 0 };
+    SCOPED_ARENA struct arena texts = { 0 };
     drawing_init(&drawing, job, &(struct ranges){ 0 }, &texts);
     for (size_t l = 0; l < drawing.lines.count; l++) {
         if (drawing.lines.at[l] == OPERATION_NONE)
@@ -161,7 +158,5 @@ void job_draw_schedule(struct job *job, size_t columns)
                                    rank->at[JOB_PP] == JOB_UNKNOWN ? TABLE_INT_MISSING : rank->at[JOB_PP],
                                    { arena_strndup(arena_of(job), out.at, out.count), out.count } };
     }
-    buffer_release(&out);
-    arena_release(&texts);
     EACH(VEC_FREE, &drawing.lines, &drawing.boxes);
 }

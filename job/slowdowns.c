@@ -184,7 +184,7 @@ static void add_types(struct trial *trial)
 {
     struct job *job = trial->job;
     uint32_t types = OPERATION_OTHER + (uint32_t)names_count(job->all->types);
-    int64_t *count = mem_zalloc(types, sizeof *count);
+    SCOPED int64_t *count = mem_zalloc(types, sizeof *count);
     for (size_t i = 0; i < job->all->count; i++)
         count[merged_type(job->all->at[i].type)]++;
     for (uint32_t type = 0; type < types; type++)
@@ -193,7 +193,6 @@ static void add_types(struct trial *trial)
                 (struct job_type_row){ as_text(merged_name(job->all, type)), count[type],
                                        job_over(replay_only(trial, BY_TYPE, type), job->whole.ideal_ns) };
     SORT(&job->types, types_by_name);
-    free(count);
 }
 
 /* ---- who makes the job slow ---- */
@@ -220,8 +219,8 @@ static void find_shares(struct trial *trial)
 {
     struct job *job = trial->job;
     size_t ranks = job->ranks.count, slowest = (ranks * SLOWEST_PERCENT + 99) / 100;
-    bool *ideal = mem_zalloc(ranks + 1, sizeof *ideal);
-    VEC_OF(struct slow_rank) order = { 0 };
+    SCOPED bool *ideal = mem_zalloc(ranks + 1, sizeof *ideal);
+    SCOPED VEC_OF(struct slow_rank) order = { 0 };
     for (uint32_t r = 0; r < ranks; r++)
         *VEC_PUSH(&order) = (struct slow_rank){ job->ranks.at[r].estimate, r };
     SORT(&order, by_estimate);
@@ -232,8 +231,6 @@ static void find_shares(struct trial *trial)
     for (size_t r = 0; r < ranks; r++)
         ideal[r] = last != TABLE_INT_MISSING && job->ranks.at[r].pp == last;
     job->whole.last_stage_share = job->stages.count ? share_without(trial, ideal) : NAN;
-    VEC_FREE(&order);
-    free(ideal);
 }
 
 /* ---- steps ---- */
@@ -262,10 +259,10 @@ static int64_t *find_begins(const struct job *job)
 static void find_steps(struct job *job)
 {
     const struct operations *all = job->all;
-    int64_t *begins_ns = find_begins(job);
+    SCOPED int64_t *begins_ns = find_begins(job);
     size_t steps = all->steps.count;
-    int64_t *start_ns = mem_alloc(mem_times(steps + 1, sizeof *start_ns));
-    int64_t *end_ns = mem_alloc(mem_times(steps + 1, sizeof *end_ns));
+    SCOPED int64_t *start_ns = mem_alloc(mem_times(steps + 1, sizeof *start_ns));
+    SCOPED int64_t *end_ns = mem_alloc(mem_times(steps + 1, sizeof *end_ns));
     for (size_t s = 0; s < steps; s++) {
         start_ns[s] = INT64_MAX;
         end_ns[s] = INT64_MIN;
@@ -294,7 +291,6 @@ static void find_steps(struct job *job)
     job->whole.ideal_ns = job_mean(job->ideal_step_ns, steps);
     job->whole.slowdown = job_over(job->whole.simulated_ns, job->whole.ideal_ns);
     job->whole.delay_slowdown = job_over(job->whole.step_ns, job->whole.simulated_ns);
-    EACH(free, start_ns, end_ns, begins_ns);
 }
 
 void job_find_slowdowns(struct job *job)

@@ -74,7 +74,7 @@ static void serve_messages(struct operations *all, const struct served_slices *s
 
 void timeline_find_served(struct operations *all)
 {
-    struct served_slices slices = { 0 };
+    SCOPED struct served_slices slices = { 0 };
     int64_t last_chunk = 0;
     for (uint32_t i = 0; i < all->count; i++) {
         struct operation *op = &all->at[i];
@@ -91,5 +91,4 @@ void timeline_find_served(struct operations *all)
     FOR_GROUPS(&slices, of_type, first, end)
         if (slices.at[first].type >= FORWARD_SEND)
             serve_messages(all, &slices, first, end, (last_chunk + 1) * all->size[JOB_PP] - 1);
-    VEC_FREE(&slices);
 }

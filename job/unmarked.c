@@ -54,7 +54,7 @@ static const struct key by_issue[] = { ASC(struct work, issued_ns), KEY_END };
 
 static void cut(struct recording *of, struct pieces *pieces)
 {
-    VEC_OF(int64_t) cuts = { 0 };
+    SCOPED VEC_OF(int64_t) cuts = { 0 };
     for (size_t i = 0; i < of->messages.count; i++)
         if (of->messages.at[i].kind == COLLECTIVE_SEND || of->messages.at[i].kind == COLLECTIVE_RECV)
             *VEC_PUSH(&cuts) = of->messages.at[i].issued_ns;
@@ -71,7 +71,6 @@ static void cut(struct recording *of, struct pieces *pieces)
         SEARCH(where.cuts, cuts.count, cuts.at[where.cuts] <= work->issued_ns);
         add_work(pieces, work, &where);
     }
-    VEC_FREE(&cuts);
 }
 
 static const struct key by_step[] = { ASC(struct piece, step), ASC(struct piece, issued.start_ns), KEY_END };
@@ -94,7 +93,7 @@ static void add_pieces(struct recording *of, const struct pieces *pieces)
 /* Add the computations among COUNT pieces of a step, which are in order of issue. */
 static void add_step(struct recording *of, const struct piece *at, size_t count)
 {
-    struct pieces forward = { 0 }, backward = { 0 };
+    SCOPED struct pieces forward = { 0 }, backward = { 0 };
     size_t end = count;
     while (end > 0 && !at[end - 1].backward)
         end--;
@@ -109,16 +108,13 @@ static void add_step(struct recording *of, const struct piece *at, size_t count)
     SORT(&forward, by_start);
     add_pieces(of, &forward);
     add_pieces(of, &backward);
-    VEC_FREE(&forward);
-    VEC_FREE(&backward);
 }
 
 void recording_add_unmarked(struct recording *of)
 {
-    struct pieces pieces = { 0 };
+    SCOPED struct pieces pieces = { 0 };
     cut(of, &pieces);
     SORT(&pieces, by_step);
     FOR_GROUPS(&pieces, of_step, first, end)
         add_step(of, &pieces.at[first], end - first);
-    VEC_FREE(&pieces);
 }

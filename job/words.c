@@ -119,7 +119,7 @@ static void write_lacks(const struct job *job, struct buffer *out)
 
 const char *job_write_verdict(const struct job *job, struct arena *texts)
 {
-    struct buffer out = { 0 };
+    SCOPED struct buffer out = { 0 };
     if (job->lacks_ranks)
         buffer_printf(
             &out, "What holds the job up is not known: stages are missing, and waiting for them looks like a "
@@ -137,7 +137,5 @@ const char *job_write_verdict(const struct job *job, struct arena *texts)
         buffer_printf(&out, " Bubbles are %.1f %% of the pipelines' time, %.1f %% by the schedule alone.",
                       quantity_percent(job->whole.bubble_share),
                       quantity_percent(job->bubbles.at[BUBBLE_STRUCTURAL].share));
-    const char *text = arena_strndup(texts, out.at, out.count);
-    buffer_release(&out);
-    return text;
+    return arena_strndup(texts, out.at, out.count);
 }

@@ -20,12 +20,11 @@ static int tell_fd = -1; /* to the server */
 /* A message: what it is, and bytes. */
 static void tell(char kind, const void *bytes, size_t len)
 {
-    char *message = mem_alloc(len + 1);
+    SCOPED char *message = mem_alloc(len + 1);
     message[0] = kind;
     memcpy(message + 1, bytes, len);
     while (send(tell_fd, message, len + 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
-    free(message);
 }
 
 void keeper_tell_progress(int64_t done, int64_t total)
@@ -139,8 +138,8 @@ void keeper_pass(uint64_t used)
 /* Run the question of WORDS, and tell the answer. */
 static enum ending answer(const struct keeper_work *work, const struct buffer *words, struct answers *answers)
 {
-    VEC_OF(char *) argv = { 0 };
-    struct buffer text = { 0 }, document = { 0 }, message = { 0 }, copy = { 0 };
+    SCOPED VEC_OF(char *) argv = { 0 };
+    SCOPED struct buffer text = { 0 }, document = { 0 }, message = { 0 }, copy = { 0 };
     buffer_add(&copy, words->at, words->count);
     for (size_t at = 0; at < copy.count && copy.at[at]; at += strlen(copy.at + at) + 1)
         *VEC_PUSH(&argv) = copy.at + at;
@@ -162,11 +161,6 @@ static enum ending answer(const struct keeper_work *work, const struct buffer *w
             buffer_add(&message, document.at, document.count);
         tell('e', message.at, message.count);
     }
-    buffer_release(&text);
-    buffer_release(&document);
-    buffer_release(&message);
-    buffer_release(&copy);
-    VEC_FREE(&argv);
     return ending;
 }
 
@@ -310,13 +304,12 @@ static void wait_ahead(int asked, pid_t child, int gate)
         ;
     if (end.revents & POLLIN) /* the next to be read */
         return;
-    struct buffer dropped = { 0 };
+    SCOPED struct buffer dropped = { 0 };
     pid_t id = getpid();
     if (recv(asked, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && read_question(asked, &dropped)) {
         tell('c', &id, sizeof id);
         tell('x', "", 0);
     }
-    buffer_release(&dropped);
 }
 
 /* Work on WORDS until that is done, or somebody asks something else: then false. Returns in the one who is the keeper. */
@@ -462,11 +455,10 @@ static bool write_all(int fd, const void *bytes, size_t len)
 bool keeper_ask(struct keeper *keeper, const char *words, size_t len)
 {
     uint32_t count = (uint32_t)len;
-    struct buffer question = { 0 }; /* in one piece, so that it can be looked at */
+    SCOPED struct buffer question = { 0 }; /* in one piece, so that it can be looked at */
     buffer_add(&question, (const char *)&count, sizeof count);
     buffer_add(&question, words, len);
     keeper->busy = write_all(keeper->asked, question.at, question.count);
-    buffer_release(&question);
     return keeper->busy;
 }
 

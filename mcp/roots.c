@@ -10,15 +10,13 @@
 bool roots_add(struct roots *roots, const char *path, struct tpa_error *err)
 {
     struct stat status;
-    char *real = realpath(path, NULL);
+    SCOPED char *real = realpath(path, NULL);
     if (!real || stat(real, &status) != 0 || !S_ISDIR(status.st_mode)) {
-        free(real);
         tpa_fail(err, TPA_NOWHERE, "--root takes a folder, and this is none");
         tpa_hint(err, "name a folder that exists; traces below it can be read");
         return tpa_in_file(err, path);
     }
     *VEC_PUSH(roots) = arena_strndup(&roots->arena, real, strlen(real));
-    free(real);
     return true;
 }
 
@@ -60,14 +58,13 @@ static bool follow(const char *path, struct buffer *out)
             buffer_printf(out, "/%.*s", (int)len, at);
             ssize_t size = readlink(out->at, target, sizeof target - 1);
             if (size >= 0) {
-                struct buffer rest = { 0 };
+                SCOPED struct buffer rest = { 0 };
                 target[size] = '\0';
                 buffer_printf(&rest, "%s/%s", target, next);
                 out->count = target[0] == '/' ? 0 : before;
                 out->at[out->count] = '\0';
                 free(left);
                 left = at = mem_strdup(rest.at);
-                buffer_release(&rest);
                 links++;
                 continue;
             }
@@ -82,12 +79,11 @@ static bool follow(const char *path, struct buffer *out)
 
 bool roots_hold(const struct roots *roots, const char *path)
 {
-    struct buffer real = { 0 };
+    SCOPED struct buffer real = { 0 };
     bool below = false;
     if (follow(path, &real))
         for (size_t i = 0; i < roots->count; i++)
             below |= is_below(real.at, roots->at[i]);
-    buffer_release(&real);
     return below;
 }
 

@@ -170,7 +170,7 @@ static void answer_call(struct session *session, const struct pending *pending, 
 static void answer_refused(struct session *session, const struct pending *pending, const char *kind,
                            const char *message, const char *hint)
 {
-    struct buffer document = { 0 };
+    SCOPED struct buffer document = { 0 };
     buffer_puts(&document, "{\"error\":{\"kind\":");
     add_text(&document, kind);
     buffer_puts(&document, ",\"message\":");
@@ -179,7 +179,6 @@ static void answer_refused(struct session *session, const struct pending *pendin
     add_text(&document, hint);
     buffer_puts(&document, "}}");
     answer_call(session, pending, document.at, document.count, message, strlen(message), true);
-    buffer_release(&document);
 }
 
 /* ---- calls ---- */
@@ -434,11 +433,10 @@ static void call_tool(struct session *session, struct batch *batch, const struct
                       bool modern)
 {
     struct json_text name, arguments = { 0 };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     bool named = message_member(&message->params, "name", &name) && message_string(&name, &text);
     if (message_member(&message->params, "arguments", &arguments) && !message_is_object(&arguments)) {
         answer_error(session, batch, &message->id, RPC_BAD_PARAMS, "arguments is no object", NULL);
-        buffer_release(&text);
         return;
     }
     struct pending *pending = mem_zalloc(1, sizeof *pending);
@@ -464,7 +462,6 @@ static void call_tool(struct session *session, struct batch *batch, const struct
             last = &(*last)->next;
         *last = pending;
     }
-    buffer_release(&text);
 }
 
 /* Which era the request is of; false, answered, if it is of none. */
@@ -481,7 +478,7 @@ static bool find_era(struct session *session, struct batch *batch, const struct 
         return session->version != NULL;
     }
     if (!version.is_string || !json_text_is(&version, modern_version)) {
-        struct buffer data = { 0 }, asked = { 0 };
+        SCOPED struct buffer data = { 0 }, asked = { 0 };
         buffer_printf(&data, "{\"supported\":[\"%s\"", modern_version);
         for (size_t i = 0; i < LEGACY_VERSIONS; i++)
             buffer_printf(&data, ",\"%s\"", legacy_versions[i]);
@@ -493,8 +490,6 @@ static bool find_era(struct session *session, struct batch *batch, const struct 
         buffer_putc(&data, '}');
         answer_error(session, batch, &message->id, MCP_UNSUPPORTED_VERSION, "unsupported protocol version",
                      data.at);
-        buffer_release(&data);
-        buffer_release(&asked);
         return false;
     }
     if (message_member(&meta, "io.modelcontextprotocol/clientCapabilities", &capabilities) &&

@@ -39,9 +39,9 @@ static void name_stacks(struct life_names *names)
 {
     const struct snapshot *snapshot = names->replay->snapshot;
     names->of_stack = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *names->of_stack));
-    bool *has = allocator_history_stacks(names->replay);
-    struct arena arena = { 0 };
-    struct buffer text = { 0 };
+    SCOPED bool *has = allocator_history_stacks(names->replay);
+    SCOPED_ARENA struct arena arena = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t s = 0; s < snapshot->stacks.count; s++) {
         if (!has[s])
             continue;
@@ -57,9 +57,6 @@ static void name_stacks(struct life_names *names)
             arena_clear(&arena);
         }
     }
-    free(has);
-    buffer_release(&text);
-    arena_release(&arena);
 }
 
 /* Annotations of one device, by start; and the scopes open at the current time. */
@@ -179,10 +176,10 @@ struct alive *alive_find(const struct allocator_history *replay, int64_t entry, 
     ARENA_OWNS(arena_of(alive), &alive->rows);
     if (replay->lives.count == 0)
         return alive;
-    struct life_names *names = life_names_open(replay, by);
+    SCOPED_OBJECT struct life_names *names = life_names_open(replay, by);
     size_t count = names_count(names->names);
-    struct alive_row *sums = mem_zalloc(count, sizeof *sums);
-    int64_t *largest = mem_zalloc(count, sizeof *largest);
+    SCOPED struct alive_row *sums = mem_zalloc(count, sizeof *sums);
+    SCOPED int64_t *largest = mem_zalloc(count, sizeof *largest);
     for (size_t i = 0; i < replay->lives.count; i++) {
         const struct life *life = &replay->lives.at[i];
         if (!life_is_allocated(life, entry))
@@ -207,7 +204,5 @@ struct alive *alive_find(const struct allocator_history *replay, int64_t entry, 
             *VEC_PUSH(&alive->rows) = sums[n];
         }
     SORT(&alive->rows, by_bytes_name);
-    EACH(free, largest, sums);
-    arena_free(names);
     return alive;
 }

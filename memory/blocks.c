@@ -99,7 +99,7 @@ void memory_add_unfreed(const struct memory_query *query, const struct memory_de
 {
     struct memory_place place = memory_place_of(query, device);
     const struct memory_record *at = query->records->at;
-    struct blocks blocks = { 0 };
+    SCOPED struct blocks blocks = { 0 };
     for (uint32_t i = device->first; i < device->first + device->count; i++)
         if (is_unfreed(query, &at[i]))
             blocks_add_block(&blocks, query, i);
@@ -117,5 +117,4 @@ void memory_add_unfreed(const struct memory_query *query, const struct memory_de
             .first_step = memory_step_number(query, at[block->record].event),
         };
     }
-    VEC_FREE(&blocks);
 }

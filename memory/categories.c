@@ -78,7 +78,7 @@ void memory_add_categories(const struct memory_query *query, const struct memory
                            uint32_t peak)
 {
     const struct memory_record *at = query->records->at;
-    struct categories categories = { 0 };
+    SCOPED struct categories categories = { 0 };
     struct extent extent = find_extent(query, device);
     bool tells_blocks = false; /* the aggregated form does not */
     for (uint32_t i = device->first; i <= extent.last; i++) {
@@ -99,5 +99,4 @@ void memory_add_categories(const struct memory_query *query, const struct memory
         if (categories.at[c].used || categories.at[c].start != 0 || categories.at[c].end != 0)
             *VEC_PUSH(&query->memory->categories) =
                 row_of(query, device, &categories.at[c], at[peak].allocated, tells_blocks);
-    VEC_FREE(&categories);
 }

@@ -86,7 +86,7 @@ static bool lifetime_of(const struct allocator_history *replay, size_t i, int64_
 static void add_lifetimes(const struct allocator_history *replay, const struct life_names *names,
                           struct churn_row *rows, size_t count)
 {
-    size_t *end = mem_zalloc(count + 1, sizeof *end); /* by row: end of its lifetimes so far */
+    SCOPED size_t *end = mem_zalloc(count + 1, sizeof *end); /* by row: end of its lifetimes so far */
     int64_t us, least = INT64_MAX, most = INT64_MIN;
     for (size_t i = 0; i < replay->first_old; i++) {
         if (!lifetime_of(replay, i, &us))
@@ -108,7 +108,7 @@ static void add_lifetimes(const struct allocator_history *replay, const struct l
     for (size_t row = 0, first = 0; row < count; first = end[row++])
         if (end[row] > first)
             set_quantiles(&lifetimes, first, end[row] - first, &rows[row]);
-    EACH(free, lifetimes.narrow, lifetimes.wide, end);
+    EACH(free, lifetimes.narrow, lifetimes.wide);
 }
 
 static void add_lives(const struct allocator_history *replay, const struct life_names *names,

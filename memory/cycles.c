@@ -10,14 +10,12 @@ enum { NO_SIZE = -1 };
 static name_id row_number(struct names *rows, const struct memory_place *place, const struct text *key,
                           int64_t size)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_printf(&text, "%" PRId64 " %" PRId64 " %zu ", place->rank, size, place->device.len);
     buffer_add(&text, place->device.at, place->device.len);
     if (key)
         buffer_add(&text, key->at, key->len);
-    name_id number = names_add(rows, text.at, text.count);
-    buffer_release(&text);
-    return number;
+    return names_add(rows, text.at, text.count);
 }
 
 /* Add VALUE, which may be missing, to *SUM. */

@@ -72,11 +72,11 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     memory->texts = arena_hold(arena_of(memory), names_open());
     const struct memory_records *records =
         options->brief ? memory_records_kept(trace) : memory_records_of(trace, MEMORY_OWNERS);
-    struct memory_records *own = records ? NULL : memory_records_open(trace, MEMORY_LEVELS);
+    SCOPED_OBJECT struct memory_records *own = records ? NULL : memory_records_open(trace, MEMORY_LEVELS);
     records = records ? records : own;
     struct memory_query query;
     memory_query_open(&query, trace, selection, options, records, memory);
-    struct memory_board *board = options->brief ? NULL : memory_board_open(&query);
+    SCOPED_OBJECT struct memory_board *board = options->brief ? NULL : memory_board_open(&query);
     for (size_t d = 0; d < records->device_count; d++)
         memory_own_add_device(&query, board, &records->devices[d]);
     if (file_set_has_cycles(file_set_of(trace)))
@@ -84,9 +84,7 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     if (!options->brief)
         memory_add_lines(&query);
     count_notices(&query);
-    arena_free(board);
     EACH(free, query.is_step, query.origins, query.keys);
-    arena_free(own);
     return memory;
 }
 
@@ -137,7 +135,7 @@ static void add_notices(const struct trace *trace, const struct memory *memory, 
 void memory_add_tables(const struct trace *trace, const struct selection *selection,
                        const struct memory_options *options, struct result *result)
 {
-    struct memory *memory = memory_analyze(trace, selection, options);
+    SCOPED_OBJECT struct memory *memory = memory_analyze(trace, selection, options);
     memory_show(memory, result);
     program_memory_add_tables(trace, selection, memory->several_files, result);
     if (!(trace_features(trace) & FEATURE_MEMORY))
@@ -146,5 +144,4 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
             "this is what the compiler assigned; the trace holds no %s of the run: to record them, %s",
             trace_feature_name(FEATURE_MEMORY), trace_feature_recipe(trace, FEATURE_MEMORY));
     add_notices(trace, memory, result);
-    arena_free(memory);
 }

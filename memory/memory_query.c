@@ -25,11 +25,9 @@ struct text memory_owner_text(const struct memory_query *query, name_id name)
 
 static struct text thread_text(const struct memory_query *query, track_id thread)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     group_append_thread(query->trace, thread, &text);
-    struct text kept = memory_keep_text(query, text.at ? text.at : "", text.count);
-    buffer_release(&text);
-    return kept;
+    return memory_keep_text(query, text.at ? text.at : "", text.count);
 }
 
 static struct text cycle_text(const struct memory_query *query, uint32_t cycle)
@@ -68,7 +66,7 @@ struct memory_place memory_place_of(const struct memory_query *query, const stru
         return place;
     }
     const char *type = memory_device_type_name(device->type);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (type)
         buffer_puts(&text, type);
     else
@@ -76,7 +74,6 @@ struct memory_place memory_place_of(const struct memory_query *query, const stru
     if (device->id >= 0)
         buffer_printf(&text, ":%lld", (long long)device->id);
     place.device = memory_keep_text(query, text.at, text.count);
-    buffer_release(&text);
     return place;
 }
 

@@ -119,14 +119,13 @@ static const struct key by_index[] = { ASC(struct raw_record, device), KEY_END }
 static void sort_devices(struct raw_records *raw)
 {
     size_t count = raw->devices.count;
-    uint32_t *order = order_open(count), *rank = mem_alloc(mem_times(count + 1, sizeof *rank));
+    SCOPED uint32_t *order = order_open(count), *rank = mem_alloc(mem_times(count + 1, sizeof *rank));
     rows_order(order, raw->devices.at, count, sizeof *raw->devices.at, by_device);
     for (uint32_t k = 0; k < count; k++)
         rank[order[k]] = k;
     for (size_t i = 0; i < raw->count; i++)
         raw->at[i].device = rank[raw->at[i].device];
     rows_permute(raw->devices.at, count, sizeof *raw->devices.at, order);
-    EACH(free, order, rank);
 }
 
 /* Does record LEFT come after RIGHT? Those of a thread are in order already. */
@@ -143,13 +142,13 @@ static bool comes_after(const void *context, const void *left, const void *right
 static void sort_raw(struct raw_records *raw)
 {
     sort_devices(raw);
-    uint32_t *order = order_open(raw->count);
+    SCOPED uint32_t *order = order_open(raw->count);
     rows_order(order, raw->at, raw->count, sizeof *raw->at, by_index);
     runs_sort(order, raw->count, sizeof *order, comes_after, raw->at);
     struct raw_record *sorted = mem_alloc(mem_times(raw->count + 1, sizeof *sorted));
     for (size_t i = 0; i < raw->count; i++)
         sorted[i] = raw->at[order[i]];
-    EACH(free, order, raw->at);
+    free(raw->at);
     raw->at = sorted;
 }
 
@@ -216,11 +215,11 @@ static event_id owner_by_call(const struct attribution *launches, event_id recor
 static void find_owners(struct memory_records *records, const struct raw_record *raw)
 {
     const struct trace *trace = records->trace;
-    bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
+    SCOPED bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
     int64_t number;
     for (name_id id = 0; id < names_count(trace->names); id++)
         is_step[id] = step_number(names_text(trace->names, id), &number);
-    event_id *owners = owners_by_nesting(records, is_step);
+    SCOPED event_id *owners = owners_by_nesting(records, is_step);
     const struct attribution *launches = NULL;
     for (uint32_t i = 0; i < records->count; i++) {
         struct memory_record *record = &records->at[i];
@@ -232,7 +231,6 @@ static void find_owners(struct memory_records *records, const struct raw_record 
         record->owner = owner_by_call(launches, record->event);
         record->owner_by_call = record->owner != EVENT_NONE;
     }
-    EACH(free, owners, is_step);
 }
 
 /* Find the record that ends each block of DEVICE, whose records are RAW. Returns the bytes that were freed but never

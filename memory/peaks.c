@@ -12,8 +12,8 @@ enum { MOST_CALLS = 64 };
 static struct text stack_of(const struct memory_query *query, const struct memory_record *record)
 {
     const struct calltree *tree = query->records->tree;
-    VEC_OF(node_id) path = { 0 };
-    struct buffer text = { 0 };
+    SCOPED VEC_OF(node_id) path = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct text stack = { 0 };
     node_id n = tree->parent[record->node];
     for (; n != NODE_NONE && path.count < MOST_CALLS; n = tree->parent[n])
@@ -26,8 +26,6 @@ static struct text stack_of(const struct memory_query *query, const struct memor
     }
     if (text.count)
         stack = memory_keep_text(query, text.at, text.count);
-    buffer_release(&text);
-    VEC_FREE(&path);
     return stack;
 }
 
@@ -60,15 +58,14 @@ void memory_add_lines(const struct memory_query *query)
     const struct trace *trace = query->trace;
     struct memory_peak *rows = query->memory->peaks.at;
     size_t count = query->memory->peaks.count;
-    event_id *moments = mem_zalloc(count + 1, sizeof *moments),
-             *functions = mem_zalloc(count + 1, sizeof *functions);
+    SCOPED event_id *moments = mem_zalloc(count + 1, sizeof *moments),
+                    *functions = mem_zalloc(count + 1, sizeof *functions);
     for (size_t i = 0; i < count; i++)
         moments[i] = query->records->at[rows[i].record].event;
     callers_functions_at(trace, moments, count, functions);
     for (size_t i = 0; i < count; i++)
         rows[i].line.at =
             callers_line_of(trace, functions[i], query->records->at[rows[i].record].owner, &rows[i].line.len);
-    EACH(free, moments, functions);
 }
 
 /* The records of a device with the largest values; RECORD_NONE: unknown. */

@@ -66,8 +66,8 @@ static bool snapshot_moment_find(const struct allocator_history *replay, const s
 static void add_in_use(struct snapshot_answers *answers, const struct allocator_history *replay,
                        const char *file, int64_t entry, enum alive_by by)
 {
-    struct buffer stack = { 0 };
-    struct alive *alive = alive_find(replay, entry, by);
+    SCOPED struct buffer stack = { 0 };
+    SCOPED_OBJECT struct alive *alive = alive_find(replay, entry, by);
     FOR_EACH(from, &alive->rows) {
         struct in_use_row row = {
             .file = as_text(file),
@@ -85,8 +85,6 @@ static void add_in_use(struct snapshot_answers *answers, const struct allocator_
         }
         *VEC_PUSH(&answers->in_use) = row;
     }
-    buffer_release(&stack);
-    arena_free(alive);
 }
 
 static struct text pool_name(struct arena *arena, const struct snapshot *snapshot, uint32_t pool)

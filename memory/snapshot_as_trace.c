@@ -102,7 +102,7 @@ static void add_annotations(struct making *making)
 static bool snapshot_as_trace_add_device(struct making *making, struct tpa_error *err)
 {
     const struct allocator_history *replay = making->replay;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     bool good = true;
     for (size_t s = 0; s < replay->snapshot->stacks.count; s++)
         making->stack_texts[s] = NAME_NONE;
@@ -113,7 +113,6 @@ static bool snapshot_as_trace_add_device(struct making *making, struct tpa_error
         if (trace_chunk_count_events(making->chunk) >= ENOUGH)
             good = trace_builder_append(making->builder, making->chunk, err);
     }
-    buffer_release(&text);
     return good;
 }
 
@@ -157,14 +156,14 @@ static bool add_snapshot(struct trace_builder *builder, const struct snapshot *s
     bool good = true;
     for (size_t d = 0; d < snapshot->devices.count && good; d++) {
         struct making making = { .builder = builder, .chunk = trace_chunk_open(builder) };
-        struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[d]);
+        SCOPED_OBJECT struct allocator_history *replay =
+            allocator_history_open(snapshot, &snapshot->devices.at[d]);
         making.replay = replay;
         making.stack_texts = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *making.stack_texts));
         name_track(&making, snapshot->devices.at[d].device);
         good = snapshot_as_trace_add_device(&making, err) && trace_builder_append(builder, making.chunk, err);
         free(making.stack_texts);
         trace_chunk_free(making.chunk);
-        arena_free(replay);
     }
     return good;
 }

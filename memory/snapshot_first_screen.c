@@ -14,20 +14,16 @@ struct screen {
 
 static const char *bytes_text(const struct screen *screen, int64_t bytes)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     append_bytes_text(&text, bytes);
-    const char *kept = arena_strndup(screen->arena, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(screen->arena, text.at, text.count);
 }
 
 static const char *tally_text(const struct screen *screen, int64_t count)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     quantity_append_tally(&text, count);
-    const char *kept = arena_strndup(screen->arena, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(screen->arena, text.at, text.count);
 }
 
 static const char *device_text(const struct screen *screen)
@@ -179,14 +175,13 @@ static name_id script_of(const struct snapshot *snapshot, const struct snapshot_
 static const char *program_text(const struct screen *screen)
 {
     const struct snapshot *snapshot = screen->answers->replays.at[0]->snapshot;
-    size_t *stacks = mem_zalloc(names_count(snapshot->names) + 1, sizeof *stacks);
+    SCOPED size_t *stacks = mem_zalloc(names_count(snapshot->names) + 1, sizeof *stacks);
     name_id most = NAME_NONE;
     for (size_t i = 0; i < snapshot->stacks.count; i++) {
         name_id file = script_of(snapshot, &snapshot->stacks.at[i]);
         if (file != NAME_NONE && (++stacks[file], most == NAME_NONE || stacks[file] > stacks[most]))
             most = file;
     }
-    free(stacks);
     return most == NAME_NONE ? "not recorded" : without_folders(names_text(snapshot->names, most));
 }
 

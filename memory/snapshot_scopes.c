@@ -119,7 +119,7 @@ static void find_boundaries(const struct allocator_history *replay, const char *
 {
     entries *boundaries = out;
     struct names *names = names_open();
-    VEC_OF(int64_t) counts = { 0 };
+    SCOPED VEC_OF(int64_t) counts = { 0 };
     size_t best = 0;
     bool stepped = false;
     for (int pass = 0; pass < 2; pass++)
@@ -141,7 +141,6 @@ static void find_boundaries(const struct allocator_history *replay, const char *
         }
     if (boundaries->count)
         SORT_NUMBERS(boundaries->at, boundaries->count);
-    VEC_FREE(&counts);
     names_free(names);
 }
 
@@ -184,11 +183,11 @@ void leaks_find(const struct allocator_history *replay, const char *file, const 
                 struct leaks *leaks)
 {
     const struct snapshot *snapshot = replay->snapshot;
-    entries boundaries = { 0 };
+    SCOPED entries boundaries = { 0 };
     find_boundaries(replay, file, scopes, &boundaries);
     if ((int64_t)boundaries.count > leaks->longest)
         leaks->longest = (int64_t)boundaries.count;
-    VEC_OF(struct change) changes = { 0 };
+    SCOPED VEC_OF(struct change) changes = { 0 };
     for (size_t i = 0; boundaries.count >= LEAK_FEWEST_STEPS && i < replay->first_old; i++) {
         const struct life *life = &replay->lives.at[i];
         int64_t first = (int64_t)search_from(boundaries.at, boundaries.count, life->born);
@@ -200,7 +199,7 @@ void leaks_find(const struct allocator_history *replay, const char *file, const 
     }
     if (changes.count)
         SORT(&changes, by_changes);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     FOR_RUNS(i, end, changes.count, changes.at[end].stack == changes.at[i].stack) {
         struct leak_row row = { .device = replay->device->device, .stack_id = changes.at[i].stack };
         if (!grows(changes.at + i, end - i, (int64_t)boundaries.count, &row))
@@ -214,6 +213,4 @@ void leaks_find(const struct allocator_history *replay, const char *file, const 
         *VEC_PUSH(&leaks->rows) = row;
     }
     SORT(&leaks->rows, by_slope);
-    buffer_release(&text);
-    EACH(VEC_FREE, &changes, &boundaries);
 }

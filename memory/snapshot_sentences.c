@@ -136,7 +136,7 @@ static bool has_several_files(const struct snapshot_answers *answers)
 void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,
                   struct result *result)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     bool several = has_several_files(answers);
     for (size_t i = 0; i < answers->ooms.rows.count && i < OOMS_SAID; i++) {
         const char *file = several ? answers->ooms.rows.at[i].file.at : NULL;
@@ -171,5 +171,4 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
                           leak->line.at, leak->steps);
         result_make_verdict(result);
     }
-    buffer_release(&text);
 }

@@ -230,7 +230,7 @@ static struct text name_text(const struct snapshot *snapshot, name_id id)
 
 static struct held_row held_by(const struct snapshot *snapshot, struct arena *arena)
 {
-    struct buffer keys = { 0 };
+    SCOPED struct buffer keys = { 0 };
     int64_t first_us = INT64_MAX, last_us = INT64_MIN;
     for (size_t i = 0; i < snapshot->keys.count; i++)
         buffer_printf(&keys, "%s%s", i ? ", " : "", names_text(snapshot->names, snapshot->keys.at[i]));
@@ -255,7 +255,6 @@ static struct held_row held_by(const struct snapshot *snapshot, struct arena *ar
         .annotations = (int64_t)snapshot->annotations.count,
         .span_ns = first_us <= last_us ? (last_us - first_us) * 1000 : TABLE_INT_MISSING,
     };
-    buffer_release(&keys);
     return row;
 }
 

@@ -67,7 +67,7 @@ static void place_blocks(const struct allocator_history *replay, struct timeline
                          const struct life *const *lives, size_t count, const struct life_names *names)
 {
     int64_t free_from[ROWS_SHOWN], start_ns, end_ns;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (int row = 0; row < ROWS_SHOWN; row++)
         free_from[row] = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
@@ -86,7 +86,6 @@ static void place_blocks(const struct allocator_history *replay, struct timeline
             timeline, life, row, start_ns, end_ns,
             names_text(names->names, life_name(names, (size_t)(life - replay->lives.at))), &text);
     }
-    buffer_release(&text);
 }
 
 const char *snapshot_view_of(const struct allocator_history *replay, struct arena *arena)
@@ -169,7 +168,7 @@ static bool only_leads(const struct snapshot *snapshot, const struct snapshot_fr
 static void add_stack(struct flame *flame, const struct snapshot *snapshot, stack_id id, const bool *leads,
                       const struct stack_use *use)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     const struct snapshot_stack *stack = &snapshot->stacks.at[id];
     const uint32_t *frames = &snapshot->stack_frames.at[stack->first];
     frame_id parent = FRAME_NONE;
@@ -186,7 +185,6 @@ static void add_stack(struct flame *flame, const struct snapshot *snapshot, stac
         parent = flame_frame(flame, parent, text.at, text.count);
         add_use(flame, parent, use);
     }
-    buffer_release(&text);
 }
 
 /* Add each stack once: a stack may be long, and shared by many lives. */
@@ -194,8 +192,8 @@ static void add_stacks(struct flame *flame, const struct allocator_history *repl
 {
     const struct snapshot *snapshot = replay->snapshot;
     int64_t peak = replay->allocated.peak_entry;
-    struct stack_use *uses = mem_zalloc(snapshot->stacks.count + 1, sizeof *uses);
-    bool *leads = mem_alloc(snapshot->frames.count + 1);
+    SCOPED struct stack_use *uses = mem_zalloc(snapshot->stacks.count + 1, sizeof *uses);
+    SCOPED bool *leads = mem_alloc(snapshot->frames.count + 1);
     for (size_t i = 0; i < snapshot->frames.count; i++)
         leads[i] = only_leads(snapshot, &snapshot->frames.at[i]);
     FOR_EACH(life, &replay->lives) {
@@ -216,7 +214,6 @@ static void add_stacks(struct flame *flame, const struct allocator_history *repl
             uses[life->stack] = (struct stack_use){ 0 };
         }
     }
-    EACH(free, leads, uses);
 }
 
 struct flame *snapshot_flame(const struct allocator_history *replay)

@@ -5,11 +5,9 @@
 
 static const char *time_text(int64_t ns, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     quantity_append_rounded_time(&text, (double)ns);
-    const char *kept = arena_strndup(texts, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(texts, text.at, text.count);
 }
 
 /* "40 calls, 95.5 % of the time", as far as the report has it, behind BEFORE; "" if it has neither. */

@@ -98,7 +98,7 @@ static void add_unseen(struct tree *tree, function_id id)
 struct flame *profile_flame(const struct profile *profile)
 {
     bool stacks = profile->stacks.count > 0;
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct tree tree = { .profile = profile,
                          .flame =
                              flame_open("calls", stacks ? "the stacks of the file"
@@ -121,6 +121,5 @@ struct flame *profile_flame(const struct profile *profile)
         if (!profile->functions[i].listed)
             add_unseen(&tree, (function_id)i);
     buffer_release(&tree.name);
-    arena_release(&scratch);
     return tree.flame;
 }

@@ -173,7 +173,7 @@ static void add_nested(struct summing *sum, struct calltree *tree)
     for (node_id n = 0; n < tree->count; n++)
         function_of(sum, sum->trace->name[tree->event[n]]);
     calltree_nest(tree);
-    uint8_t *state = calltree_fold(tree, same_call, sum);
+    SCOPED uint8_t *state = calltree_fold(tree, same_call, sum);
     struct open_calls open = {
         .pair = mem_alloc(mem_times(tree->count + 1, sizeof *open.pair)),
         .of_function = mem_zalloc(sum->profile->function_count + 1, sizeof *open.of_function),
@@ -182,7 +182,7 @@ static void add_nested(struct summing *sum, struct calltree *tree)
         if (!(state[n] & NODE_FOLDED))
             add_call(sum, tree, n, &open);
     VEC_FREE(&open.nodes);
-    EACH(free, open.pair, open.of_function, state);
+    EACH(free, open.pair, open.of_function);
 }
 
 /* Regions on no thread's stack: without callers, and without own time. */
@@ -216,7 +216,7 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
         sum.function[i] = FUNCTION_NONE;
         sum.is_async[i] = is_async_by_name(names_text(trace->names, i));
     }
-    struct calltree *tree = calltree_open(trace, takes_call, &sum);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, takes_call, &sum);
     add_nested(&sum, tree);
     add_async(&sum);
     if (sum.sums.count)
@@ -227,7 +227,6 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
 
     VEC_FREE(&sum.sums);
     names_free(sum.keys);
-    arena_free(tree);
     EACH(free, sum.function, sum.is_async);
     return sum.profile;
 }

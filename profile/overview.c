@@ -8,29 +8,23 @@ enum { PARTS = 5, COSTLIEST = 5 };
 
 static const char *overview_name_of(const struct profile *profile, function_id id, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     profile_function_text(&profile->functions[id], &text);
-    const char *kept = arena_strndup(texts, text.at ? text.at : "", text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(texts, text.at ? text.at : "", text.count);
 }
 
 static const char *time_of(double seconds, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     quantity_append_rounded_time(&text, seconds * 1e9);
-    const char *kept = arena_strndup(texts, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(texts, text.at, text.count);
 }
 
 static const char *tally_of(int64_t count, struct arena *texts)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     quantity_append_tally(&text, count);
-    const char *kept = arena_strndup(texts, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(texts, text.at, text.count);
 }
 
 /* The same with the path shortened to the file's folder: "model/util.py:5(norm)". */

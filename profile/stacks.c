@@ -212,7 +212,7 @@ static void distribute_rest(struct walk *walk)
 struct profile_stack_sums profile_stacks(const struct profile *profile, double min_share,
                                          profile_stack_visit *visit, void *context)
 {
-    struct walk *walk = arena_open(sizeof *walk);
+    SCOPED_OBJECT struct walk *walk = arena_open(sizeof *walk);
     struct arena *arena = arena_of(walk);
     walk->profile = profile;
     walk->min_s = min_share * profile->total.total_s;
@@ -226,7 +226,5 @@ struct profile_stack_sums profile_stacks(const struct profile *profile, double m
     walk->visit = visit;
     walk_all(walk);
     distribute_rest(walk);
-    struct profile_stack_sums sums = walk->sums;
-    arena_free(walk);
-    return sums;
+    return walk->sums;
 }

@@ -304,7 +304,7 @@ static void select_functions(struct profile_view *view, const struct profile *pr
                              const struct profile_sort *sort, size_t count)
 {
     struct sort_context context = { profile, sort };
-    struct sort_entry *heap = mem_alloc(mem_times(count, sizeof *heap));
+    SCOPED struct sort_entry *heap = mem_alloc(mem_times(count, sizeof *heap));
     for (size_t i = 0; i < profile->listed_count; i++) {
         struct sort_entry entry = { rank_of(&profile->functions[profile->listed[i]], sort->keys[0]),
                                     (uint32_t)i };
@@ -323,7 +323,6 @@ static void select_functions(struct profile_view *view, const struct profile *pr
     for (size_t i = 0; i < count; i++)
         view->at[i] = profile->listed[heap[i].place];
     view->count = count;
-    free(heap);
 }
 
 static void sort_functions(struct profile_view *view, const struct profile *profile,

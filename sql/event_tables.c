@@ -411,14 +411,13 @@ static void rank_names(struct sql_source *source)
 {
     const struct names *names = source->trace->names;
     size_t count = names_count(names);
-    name_id *order = mem_alloc(mem_times(count + 1, sizeof *order));
+    SCOPED name_id *order = mem_alloc(mem_times(count + 1, sizeof *order));
     for (name_id id = 0; id < count; id++)
         order[id] = id;
     runs_sort(order, count, sizeof *order, is_behind, names);
     source->name_rank = arena_alloc(&source->arena, mem_times(count + 1, sizeof *source->name_rank));
     for (size_t i = 0; i < count; i++)
         source->name_rank[order[i]] = (uint32_t)i;
-    free(order);
 }
 
 const struct event_rows *sql_event_rows_by_name(struct sql_source *source, size_t table)

@@ -103,11 +103,10 @@ static void record_wants(const struct module *module, uint64_t columns)
     wants->flows |= table->wants.flows;
     wants->counters |= table->wants.counters;
     struct sql_column column;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; table->kinds && sql_event_column(table, i, &text, &column); i++)
         if (columns >> (i < 63 ? i : 63) & 1)
             wants->args |= sql_event_column_wants(table, i).args;
-    buffer_release(&text);
 }
 
 /* The use of constraint I; 0: none. */
@@ -543,7 +542,7 @@ static int connect_now(sqlite3 *db, const char *name)
 
 int sql_add_tables(sqlite3 *db, struct sql_source *source, const char *prefix)
 {
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     int code = SQLITE_OK;
     for (size_t i = 0; sql_tables[i].name && code == SQLITE_OK; i++) {
         struct module *module = mem_zalloc(1, sizeof *module);
@@ -555,7 +554,6 @@ int sql_add_tables(sqlite3 *db, struct sql_source *source, const char *prefix)
         if (code == SQLITE_OK)
             code = connect_now(db, name.at);
     }
-    buffer_release(&name);
     return code;
 }
 

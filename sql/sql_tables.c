@@ -385,7 +385,7 @@ bool sql_table_column(const struct sql_table *table, size_t index, struct buffer
 
 void sql_add_schema(struct buffer *out, const struct sql_table *table)
 {
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     struct sql_column column;
     buffer_printf(out, "CREATE TABLE %s(", table->name);
     for (size_t i = 0; sql_table_column(table, i, &name, &column); i++) {
@@ -393,5 +393,4 @@ void sql_add_schema(struct buffer *out, const struct sql_table *table)
         sql_add_type(out, column.kind);
     }
     buffer_puts(out, ")");
-    buffer_release(&name);
 }

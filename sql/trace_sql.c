@@ -281,7 +281,7 @@ static bool ask(struct trace_sql *sql, const char *name, const char *options, co
 static bool replace_calls(struct trace_sql *sql, const char *text, const char **end, struct buffer *out,
                           struct tpa_error *err)
 {
-    struct buffer options = { 0 }, call = { 0 };
+    SCOPED struct buffer options = { 0 }, call = { 0 };
     bool good = true;
     buffer_puts(out, "");
     while (*text && *text != ';' && good) {
@@ -300,17 +300,15 @@ static bool replace_calls(struct trace_sql *sql, const char *text, const char **
         text = behind;
     }
     *end = *text ? text + 1 : text;
-    EACH(buffer_release, &options, &call);
     return good;
 }
 
 static bool calls_function(const struct trace_sql *sql, const char *text)
 {
-    struct buffer options = { 0 };
+    SCOPED struct buffer options = { 0 };
     const char *behind, *name = NULL;
     for (; *text && !name; text = end_of_token(text))
         name = collect_call(sql, text, &options, &behind);
-    buffer_release(&options);
     return name != NULL;
 }
 
@@ -366,7 +364,7 @@ static bool statement_names(const char *text, const char *name)
 
 static void visit_columns(struct trace_sql *sql, const char *statement, column_visit *visit, void *context)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t t = 0; sql_tables[t].name; t++) {
         struct sql_column column;
         if (statement_names(statement, sql_tables[t].name))
@@ -377,7 +375,6 @@ static void visit_columns(struct trace_sql *sql, const char *statement, column_v
         if (statement_names(statement, sql->answers.at[a].call))
             for (size_t i = 0; i < sql->answers.at[a].table->column_count; i++)
                 visit(sql_answer_column(sql->answers.at[a].table, i, &text), context);
-    buffer_release(&text);
 }
 
 static void consider_column(const char *column, void *context)
@@ -426,7 +423,7 @@ static void hint_statement(struct trace_sql *sql, const char *text, const char *
     if (strncmp(text, no_table, strlen(no_table)) == 0) {
         const char *name = text + strlen(no_table), *function;
         struct suggest near = suggest_for(name, strlen(name));
-        struct buffer tables = { 0 };
+        SCOPED struct buffer tables = { 0 };
         list_tables(sql, &tables);
         for (size_t i = 0; sql_tables[i].name; i++)
             suggest_consider(&near, sql_tables[i].name);
@@ -439,7 +436,6 @@ static void hint_statement(struct trace_sql *sql, const char *text, const char *
             tpa_hint(err, "did you mean %s%s? (%s)", near.best, is_table ? "" : "()", tables.at);
         else
             tpa_hint(err, "%s", tables.at);
-        buffer_release(&tables);
     } else if (strncmp(text, no_column, strlen(no_column)) == 0) {
         hint_column(sql, text + strlen(no_column), statement, err);
     } else if (strncmp(text, no_function, strlen(no_function)) == 0) {
@@ -595,7 +591,7 @@ static void emit_cell(struct table *table, size_t row, size_t column, const stru
 static const char *unique_name(const struct table_column *columns, size_t i, const char *name,
                                struct arena *arena)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_puts(&text, name);
     for (size_t again = 1, j = 0; j < i; j++)
         if (strcmp(columns[j].key, text.at) == 0) {
@@ -604,14 +600,13 @@ static const char *unique_name(const struct table_column *columns, size_t i, con
             j = SIZE_MAX; /* from the first again */
         }
     name = arena_strndup(arena, text.at, text.count);
-    buffer_release(&text);
     return name;
 }
 
 static struct table *table_of_values(const struct rows *rows, sqlite3_stmt *statement)
 {
-    struct arena names = { 0 };
-    struct table_column *columns = mem_zalloc(rows->columns + 1, sizeof *columns);
+    SCOPED_ARENA struct arena names = { 0 };
+    SCOPED struct table_column *columns = mem_zalloc(rows->columns + 1, sizeof *columns);
     for (size_t i = 0; i < rows->columns; i++) {
         const char *given = sqlite3_column_name(statement, (int)i);
         const char *name = unique_name(columns, i, given ? given : "", &names);
@@ -628,8 +623,6 @@ static struct table *table_of_values(const struct rows *rows, sqlite3_stmt *stat
             table_add_row(table);
         emit_cell(table, at / rows->columns, at % rows->columns, &rows->values.at[at]);
     }
-    free(columns);
-    arena_release(&names);
     return table;
 }
 
@@ -674,10 +667,8 @@ bool trace_sql_next(struct trace_sql *sql, const char **text, size_t most, struc
         (*text)++;
     if (!**text)
         return true;
-    struct buffer statement = { 0 };
-    bool good = replace_calls(sql, *text, text, &statement, err) && run(sql, statement.at, most, table, err);
-    buffer_release(&statement);
-    return good;
+    SCOPED struct buffer statement = { 0 };
+    return replace_calls(sql, *text, text, &statement, err) && run(sql, statement.at, most, table, err);
 }
 
 void trace_sql_add_notices(struct trace_sql *sql, struct result *result)
@@ -696,11 +687,10 @@ void trace_sql_add_notices(struct trace_sql *sql, struct result *result)
 static bool export_table(struct trace_sql *sql, sqlite3 *db, const struct sql_table *table,
                          struct tpa_error *err)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     sql_add_schema(&text, table);
     buffer_printf(&text, "; INSERT INTO %s SELECT * FROM tpa_%s;", table->name, table->name);
     int code = sqlite3_exec(db, text.at, NULL, NULL, NULL);
-    buffer_release(&text);
     (void)sql;
     return code == SQLITE_OK ||
            tpa_fail(err, TPA_NOWHERE, "SQLite cannot write %s: %s", table->name, sqlite3_errmsg(db));

@@ -162,7 +162,7 @@ static void read_events(const struct appending *appending, const bool *keep)
 {
     const struct trace *other = appending->other;
     struct trace_storage *storage = appending->storage;
-    uint16_t *category_of = read_categories(appending);
+    SCOPED uint16_t *category_of = read_categories(appending);
     size_t kept = 0;
     for (size_t e = 0; keep && e < other->event_count; e++)
         kept += keep[e];
@@ -176,7 +176,6 @@ static void read_events(const struct appending *appending, const bool *keep)
                 read_event(appending, category_of, e);
         to->event_count = (event_id)storage->count - to->first_event;
     }
-    free(category_of);
 }
 
 void trace_append(struct trace *trace, const struct trace *other, const bool *keep)

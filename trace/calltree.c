@@ -93,7 +93,7 @@ static size_t sorted_run(const struct trace *trace, const event_id *at, size_t c
 
 static void sort_events(const struct trace *trace, event_id *at, size_t count, event_id *spare)
 {
-    VEC_OF(size_t) ends = { 0 }; /* of the runs */
+    SCOPED VEC_OF(size_t) ends = { 0 }; /* of the runs */
     for (size_t start = 0, end; start < count; start = end) {
         end = start + sorted_run(trace, at + start, count - start);
         while (end < count && end - start < SHORTEST_RUN) {
@@ -113,7 +113,6 @@ static void sort_events(const struct trace *trace, event_id *at, size_t count, e
             ends.at[kept++] = count;
         ends.count = kept;
     }
-    VEC_FREE(&ends);
 }
 
 /* ---- thread by thread ---- */
@@ -174,10 +173,9 @@ static struct call_order *call_order_open(const struct trace *trace)
     for (event_id e = 0; e < trace->event_count; e++)
         if (trace->tracks[trace->track[e]].kind != TRACK_STREAM)
             order->event[next[trace->track[e]]++] = e;
-    event_id *spare = mem_alloc(mem_times(count + 1, sizeof *spare));
+    SCOPED event_id *spare = mem_alloc(mem_times(count + 1, sizeof *spare));
     parallel_run(parallel_parts(trace->workers, count), trace->track_count, order_track,
                  &(struct ordering){ trace, order, spare });
-    free(spare);
     return order;
 }
 
@@ -345,12 +343,12 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
     }
     SORT_ARRAY(threads, kept, by_threads);
 
-    uint32_t *arrivals = mem_zalloc(kept + 1, sizeof *arrivals);
+    SCOPED uint32_t *arrivals = mem_zalloc(kept + 1, sizeof *arrivals);
     for (size_t i = 0; i < count; i++)
         arrivals[find_thread(threads, kept, moves[i].track)]++;
     event_id *to = tree->parent; /* the other array takes the new order, then the two change roles */
-    node_id *page_writing_emit = mem_alloc(mem_times(kept + 1, sizeof *page_writing_emit));
-    uint64_t *moved = mem_zalloc(trace->event_count / 64 + 1, sizeof *moved);
+    SCOPED node_id *page_writing_emit = mem_alloc(mem_times(kept + 1, sizeof *page_writing_emit));
+    SCOPED uint64_t *moved = mem_zalloc(trace->event_count / 64 + 1, sizeof *moved);
     for (size_t i = 0; i < count; i++)
         moved[moves[i].event / 64] |= UINT64_C(1) << (moves[i].event % 64);
     node_id at = 0;
@@ -380,7 +378,6 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
         threads[tree->thread_count++] = threads[i];
     }
     each_thread(tree, sort_arrivals, &(struct arrivals){ tree, arrivals });
-    EACH(free, arrivals, page_writing_emit, moved);
 }
 
 struct nesting {
@@ -393,7 +390,7 @@ static void nest_thread(void *context, size_t thread)
     const struct nesting *nesting = context;
     struct calltree *tree = nesting->tree;
     const struct trace *trace = tree->trace;
-    struct call_stack stack = { 0 };
+    SCOPED struct call_stack stack = { 0 };
     node_id first = tree->threads[thread].first, end = first + tree->threads[thread].count;
     for (node_id n = first; n < end; n++) {
         int64_t start_ns = trace_start_ns(trace, tree->event[n]);
@@ -403,7 +400,6 @@ static void nest_thread(void *context, size_t thread)
         call_stack_enter(&stack, end_ns, n);
     }
     nesting->overlaps[thread] = stack.overlaps;
-    VEC_FREE(&stack);
 }
 
 void calltree_nest(struct calltree *tree)
@@ -429,7 +425,7 @@ node_id *calltree_nodes(const struct calltree *tree)
 node_id *calltree_skips(const struct calltree *tree)
 {
     node_id *skips = mem_alloc(mem_times(tree->count + 1, sizeof *skips));
-    uint32_t *depth = mem_alloc(mem_times(tree->count + 1, sizeof *depth));
+    SCOPED uint32_t *depth = mem_alloc(mem_times(tree->count + 1, sizeof *depth));
     for (node_id n = 0; n < tree->count; n++) {
         node_id parent = tree->parent[n];
         if (parent == NODE_NONE) {
@@ -441,7 +437,6 @@ node_id *calltree_skips(const struct calltree *tree)
         depth[n] = depth[parent] + 1;
         skips[n] = depth[parent] - depth[once] == depth[once] - depth[twice] ? twice : parent;
     }
-    free(depth);
     return skips;
 }
 

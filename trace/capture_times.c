@@ -44,7 +44,7 @@ static void *capture_times_derive(const struct trace *trace)
     struct capture_times *times = arena_open(sizeof *times);
     times->file_count = trace->file_count;
     times->of_file = arena_vectors(arena_of(times), trace->file_count + 1, sizeof *times->of_file);
-    struct edges edges = { 0 };
+    SCOPED struct edges edges = { 0 };
     find_edges(trace, &edges);
     for (size_t first = 0, end; first < edges.count; first = end) {
         struct intervals *captures = &times->of_file[edges.at[first].file];
@@ -60,7 +60,6 @@ static void *capture_times_derive(const struct trace *trace)
             intervals_add(captures, since_ns, INT64_MAX);
         intervals_merge(captures);
     }
-    VEC_FREE(&edges);
     return times;
 }
 

@@ -409,7 +409,7 @@ static const struct key by_process_tracks[] = { ASC(struct process_track, file),
 static void spread_process_names(struct trace_storage *storage)
 {
     size_t count = storage->tracks.count;
-    struct process_track *order = mem_alloc(mem_times(count + 1, sizeof *order));
+    SCOPED struct process_track *order = mem_alloc(mem_times(count + 1, sizeof *order));
     for (track_id i = 0; i < count; i++) {
         const struct track *track = &storage->tracks.at[i];
         order[i] = (struct process_track){ track->file, track->pid_text, track->pid, i };
@@ -433,7 +433,6 @@ static void spread_process_names(struct trace_storage *storage)
             track->process_sort_index = facts.process_sort_index;
         }
     }
-    free(order);
 }
 
 static void name_stream(const struct trace_storage *storage, struct track *track, bool by_names)
@@ -475,7 +474,7 @@ static void forget_devices_of_processes(struct trace_storage *storage, const uin
                              UINT32_C(1) << EVENT_PYTHON | UINT32_C(1) << EVENT_RUNTIME |
                              UINT32_C(1) << EVENT_DRIVER | UINT32_C(1) << EVENT_OTHER;
     size_t count = 0;
-    struct process_track *order = mem_alloc(mem_times(storage->tracks.count + 1, sizeof *order));
+    SCOPED struct process_track *order = mem_alloc(mem_times(storage->tracks.count + 1, sizeof *order));
     for (track_id i = 0; i < storage->tracks.count; i++) {
         const struct track *track = &storage->tracks.at[i];
         if (track->pid_text == NAME_NONE && track->pid >= LEAST_PROCESS)
@@ -490,7 +489,6 @@ static void forget_devices_of_processes(struct trace_storage *storage, const uin
             if (is_numbered_as_process(&storage->tracks.at[order[i].track]))
                 storage->tracks.at[order[i].track].device = 0;
     }
-    free(order);
 }
 
 /* XLA writes at most a million events as JSON, and nothing in the file says that there were more. */
@@ -563,8 +561,8 @@ void builder_classify(struct trace_builder *builder)
 
     /* Kinds known only by names, in files without categories. */
     size_t count = storage->tracks.count;
-    uint8_t *kind_of = mem_zalloc(count + 1, 1);
-    bool *has_kinds = mem_zalloc(count + 1, sizeof *has_kinds); /* by track: known by its categories */
+    SCOPED uint8_t *kind_of = mem_zalloc(count + 1, 1);
+    SCOPED bool *has_kinds = mem_zalloc(count + 1, sizeof *has_kinds); /* by track: known by its categories */
     uint8_t *forms = find_device_forms(storage);
     for (size_t i = 0; i < count; i++) {
         const struct track *track = &storage->tracks.at[i];
@@ -577,7 +575,7 @@ void builder_classify(struct trace_builder *builder)
     free(forms);
     size_t name_count = names_count(storage->names);
     struct known_kinds known = { mem_zalloc(name_count + 1, 1), mem_zalloc(name_count + 1, 1) };
-    uint32_t *kinds =
+    SCOPED uint32_t *kinds =
         mem_zalloc(count + 1, sizeof *kinds); /* by track: a bit for each kind of event it has */
     for (size_t e = 0, next; e < storage->count; e = next) {
         track_id track = storage->track[e];
@@ -600,5 +598,5 @@ void builder_classify(struct trace_builder *builder)
             track->kind = TRACK_OTHER;
     }
     forget_devices_of_processes(storage, kinds);
-    EACH(free, known.on_host, known.of_kernels, kind_of, has_kinds, kinds);
+    EACH(free, known.on_host, known.of_kernels);
 }

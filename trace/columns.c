@@ -22,10 +22,8 @@ uint16_t trace_builder_category(struct trace_builder *builder, const char *s, si
 track_id trace_builder_track(struct trace_builder *builder, const struct track_key *written)
 {
     struct track_key key = track_key_plain(written);
-    char *bytes = mem_alloc(track_key_room(&key));
-    track_id track = builder_track(builder->storage, bytes, track_key_bytes(&key, bytes), &key);
-    free(bytes);
-    return track;
+    SCOPED char *bytes = mem_alloc(track_key_room(&key));
+    return builder_track(builder->storage, bytes, track_key_bytes(&key, bytes), &key);
 }
 
 struct track *trace_builder_track_at(struct trace_builder *builder, track_id id)

@@ -59,7 +59,7 @@ void intervals_merge(struct intervals *set)
         sorted++;
     if (sorted >= set->count)
         return;
-    VEC_OF(size_t) runs = { 0 }; /* where each begins; the count at the end */
+    SCOPED VEC_OF(size_t) runs = { 0 }; /* where each begins; the count at the end */
     *VEC_PUSH(&runs) = 0;
     for (size_t i = sorted; i < set->count; i++)
         if (set->at[i - 1].end_ns >= set->at[i].start_ns)
@@ -84,7 +84,6 @@ void intervals_merge(struct intervals *set)
     if (from != set->at)
         memcpy(set->at, from, set->count * sizeof *from);
     free(spare);
-    VEC_FREE(&runs);
 }
 
 int64_t intervals_length(const struct intervals *set)
@@ -228,7 +227,7 @@ static void take_next(struct next_interval *next, const struct intervals *set, i
 
 void intervals_each(const struct intervals *sets, size_t count, intervals_visit *visit, void *context)
 {
-    struct next_interval *next = mem_zalloc(count + 1, sizeof *next); /* of sets that are not empty */
+    SCOPED struct next_interval *next = mem_zalloc(count + 1, sizeof *next); /* of sets that are not empty */
     int64_t now_ns = NEVER;
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
@@ -253,7 +252,6 @@ void intervals_each(const struct intervals *sets, size_t count, intervals_visit 
             if (next[i].end_ns <= now_ns)
                 take_next(&next[i], &sets[next[i].owner], now_ns);
     }
-    free(next);
 }
 
 void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out)

@@ -166,7 +166,7 @@ static void leave_open(struct trace_builder *builder, const uint32_t *end_of, in
 static void settle_durations(struct trace_builder *builder, const uint32_t *end_of)
 {
     const struct trace_storage *storage = builder->storage;
-    int64_t *dur_ns = mem_alloc(mem_times(builder->marks.count, sizeof *dur_ns));
+    SCOPED int64_t *dur_ns = mem_alloc(mem_times(builder->marks.count, sizeof *dur_ns));
     for (size_t i = 0; i < builder->marks.count; i++) {
         event_id e = builder->marks.at[i].event;
         dur_ns[i] = end_of[i] == UINT32_MAX
@@ -175,7 +175,6 @@ static void settle_durations(struct trace_builder *builder, const uint32_t *end_
     }
     set_durations(builder, dur_ns);
     leave_open(builder, end_of, dur_ns);
-    free(dur_ns);
 }
 
 struct late_arg {
@@ -207,13 +206,13 @@ static void merge_args(struct arg_storage *arg, const struct late_arg *late, siz
 /* Arguments written with an end belong to the event, unless it has one of the same name. */
 static void hand_over_args(struct trace_builder *builder, const uint32_t *end_of)
 {
-    uint32_t *event_of = mem_alloc(mem_times(builder->ends.count, sizeof *event_of));
+    SCOPED uint32_t *event_of = mem_alloc(mem_times(builder->ends.count, sizeof *event_of));
     for (size_t i = 0; i < builder->ends.count; i++)
         event_of[i] = EVENT_NONE;
     for (size_t i = 0; i < builder->marks.count; i++)
         if (end_of[i] != UINT32_MAX)
             event_of[end_of[i]] = builder->marks.at[i].event;
-    VEC_OF(struct late_arg) late = { 0 };
+    SCOPED VEC_OF(struct late_arg) late = { 0 };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         struct arg_storage *column = &builder->storage->args[arg];
         late.count = 0;
@@ -227,8 +226,6 @@ static void hand_over_args(struct trace_builder *builder, const uint32_t *end_of
         SORT(&late, by_late_args);
         merge_args(column, late.at, late.count);
     }
-    VEC_FREE(&late);
-    free(event_of);
 }
 
 void builder_join_ends(struct trace_builder *builder)
@@ -236,7 +233,7 @@ void builder_join_ends(struct trace_builder *builder)
     if (builder->marks.count == 0 && builder->ends.count == 0)
         return;
     size_t count;
-    struct point *points = collect_points(builder, &count);
+    SCOPED struct point *points = collect_points(builder, &count);
     struct joiner joiner = { .builder = builder };
     joiner.end_of = mem_alloc(mem_times(builder->marks.count + 1, sizeof *joiner.end_of));
     for (size_t i = 0; i < builder->marks.count; i++)
@@ -259,5 +256,5 @@ void builder_join_ends(struct trace_builder *builder)
                              "end events have no begin event that they could end and were left out",
                              joiner.lone_ends, TPA_NOWHERE);
     VEC_FREE(&joiner.open);
-    EACH(free, joiner.end_of, points);
+    free(joiner.end_of);
 }

@@ -153,7 +153,7 @@ static uint64_t count_callless(const struct survey *survey)
 {
     const struct trace *trace = survey->trace;
     event_id end = survey->file->first_event + survey->file->event_count;
-    int64_t *since_ns = mem_alloc(mem_times(trace->track_count + 1, sizeof *since_ns));
+    SCOPED int64_t *since_ns = mem_alloc(mem_times(trace->track_count + 1, sizeof *since_ns));
     uint64_t count = 0;
     for (track_id t = 0; t < trace->track_count; t++)
         since_ns[t] = INT64_MAX;
@@ -169,7 +169,6 @@ static uint64_t count_callless(const struct survey *survey)
             count += pass == 1 && !is_known && trace_start_ns(trace, e) >= *first_ns;
         }
     }
-    free(since_ns);
     return count;
 }
 
@@ -382,20 +381,18 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
                     file->lost.lost_copies + file->lost.lost_hip_copies;
     if (lost == 0 || builder_noticed(builder, f, LACK_LOST_WORK))
         return;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     describe(&file->lost, file->lacks, &text);
     builder_add_last_notice(builder, f, file->lost.much ? lack_word(LACK_LOST_WORK) : "lost_few",
                             trace_builder_strndup(builder, text.at, text.count), lost);
-    buffer_release(&text);
 }
 
 void builder_settle_losses(struct trace_builder *builder)
 {
     const struct trace *trace = builder->trace;
-    unsigned char *sorts = call_sorts_open(trace->names);
+    SCOPED unsigned char *sorts = call_sorts_open(trace->names);
     for (uint32_t f = 0; f < trace->file_count; f++)
         settle_file(builder, f, sorts);
-    free(sorts);
 }
 
 bool trace_lost_much(const struct trace *trace)

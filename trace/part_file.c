@@ -18,11 +18,10 @@ static event_id *order_events(const struct trace *trace, const struct trace_file
     first[0] = file->first_event;
     for (uint32_t part = 0; part < count; part++)
         first[part + 1] += first[part];
-    event_id *next = mem_alloc(mem_times(count + 1, sizeof *next));
+    SCOPED event_id *next = mem_alloc(mem_times(count + 1, sizeof *next));
     memcpy(next, first, count * sizeof *next);
     for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
         order[next[part_of[trace->track[e]]]++] = e;
-    free(next);
     return order;
 }
 
@@ -57,10 +56,10 @@ static void move_arg(struct trace *trace, enum trace_arg arg, const event_id *or
 static void move_columns(struct trace_storage *storage, const struct trace_file *file, const event_id *order)
 {
     size_t count = file->event_count, first = file->first_event;
-    name_id *name = mem_alloc(mem_times(count + 1, sizeof *name));
-    track_id *track = mem_alloc(mem_times(count + 1, sizeof *track));
-    uint16_t *category = mem_alloc(mem_times(count + 1, sizeof *category));
-    uint8_t *kind = mem_alloc(count + 1), *flags = mem_alloc(count + 1);
+    SCOPED name_id *name = mem_alloc(mem_times(count + 1, sizeof *name));
+    SCOPED track_id *track = mem_alloc(mem_times(count + 1, sizeof *track));
+    SCOPED uint16_t *category = mem_alloc(mem_times(count + 1, sizeof *category));
+    SCOPED uint8_t *kind = mem_alloc(count + 1), *flags = mem_alloc(count + 1);
     for (size_t i = 0; i < count; i++) {
         event_id e = order[first + i];
         name[i] = storage->name[e];
@@ -74,7 +73,6 @@ static void move_columns(struct trace_storage *storage, const struct trace_file 
     memcpy(storage->category + first, category, count * sizeof *category);
     memcpy(storage->kind + first, kind, count);
     memcpy(storage->flags + first, flags, count);
-    EACH(free, name, track, category, kind, flags);
 }
 
 static struct trace_file copy_of(const struct trace_file *from)
@@ -108,9 +106,9 @@ static void find_window(const struct trace_storage *storage, struct trace_file *
 void trace_part_file(struct trace *trace, uint32_t file, const uint32_t *part_of, uint32_t count)
 {
     struct trace_storage *storage = trace->storage;
-    event_id *first = mem_alloc(mem_times(count + 1, sizeof *first));
+    SCOPED event_id *first = mem_alloc(mem_times(count + 1, sizeof *first));
     trace_release_derived(storage);
-    event_id *order = order_events(trace, &storage->files.at[file], part_of, count, first);
+    SCOPED event_id *order = order_events(trace, &storage->files.at[file], part_of, count, first);
     for (int arg = 0; arg < ARG_COUNT; arg++)
         if (trace->args[arg].count)
             move_arg(trace, (enum trace_arg)arg, order);
@@ -139,7 +137,6 @@ void trace_part_file(struct trace *trace, uint32_t file, const uint32_t *part_of
     storage_lend(trace);
     for (uint32_t part = 0; part < count; part++)
         find_window(storage, &storage->files.at[file + part]);
-    EACH(free, order, first);
 }
 
 struct trace_file *trace_file_to_change(struct trace *trace, uint32_t file)

@@ -266,7 +266,7 @@ static uint64_t count_by_numbers(struct replay_nodes *nodes)
         int64_t graph;
         size_t nodes;
     };
-    VEC_OF(struct graph_size) graphs = { 0 };
+    SCOPED VEC_OF(struct graph_size) graphs = { 0 };
     uint64_t partial = 0;
     size_t graph = 0, size = sizeof *nodes->at;
     SORT(nodes, by_node);
@@ -279,7 +279,6 @@ static uint64_t count_by_numbers(struct replay_nodes *nodes)
         graph += nodes->at[first].graph != graphs.at[graph].graph;
         partial += rows_count_groups(&nodes->at[first], end - first, size, by_all) < graphs.at[graph].nodes;
     }
-    VEC_FREE(&graphs);
     return partial;
 }
 
@@ -344,7 +343,7 @@ static struct replay describe_replay(const struct hole_search *search, size_t fi
 static void find_replays(struct hole_search *search)
 {
     static const struct key ascending[] = { { ROWS_U64, 0, false }, KEY_END };
-    VEC_OF(uint64_t) sequences = { 0 };
+    SCOPED VEC_OF(uint64_t) sequences = { 0 };
     for (size_t first = 0; first < search->count; first = search->replays.at[search->replays.count - 1].end)
         *VEC_PUSH(&search->replays) = describe_replay(search, first);
     for (size_t i = 0; i < search->replays.count; i++)
@@ -356,7 +355,6 @@ static void find_replays(struct hole_search *search)
         replay->is_whole = replay->changes >= WHOLE_CHANGES && found + 1 < sequences.at + sequences.count &&
                            found[1] == found[0];
     }
-    VEC_FREE(&sequences);
 }
 
 /* Distance of work I from the work before it. */
@@ -432,7 +430,7 @@ static void measure_pairs(struct hole_search *search)
 {
     assert(search->pairs.count > 0 && search->pairs.at);
     name_id most = search->pairs.at[search->pairs.count - 1].before;
-    bool *begins_pair = mem_zalloc((size_t)most + 1, sizeof *begins_pair);
+    SCOPED bool *begins_pair = mem_zalloc((size_t)most + 1, sizeof *begins_pair);
     for (size_t i = 0; i < search->pairs.count; i++)
         begins_pair[search->pairs.at[i].before] = true;
     FOR_EACH(replay, &search->replays) {
@@ -440,7 +438,6 @@ static void measure_pairs(struct hole_search *search)
             if (search->work[i].name <= most && begins_pair[search->work[i].name])
                 measure_pairs_from(search, i, replay->end);
     }
-    free(begins_pair);
 }
 
 /* Did other nodes run in a hole of REPLAY, by what lies between the same kernels elsewhere? */
@@ -518,9 +515,9 @@ uint64_t partial_replays_count(const struct trace *trace, const struct trace_fil
                                replay_check *is_replay, const void *context)
 {
     const struct replays replays = { trace, file, is_replay, context };
-    struct replay_runs runs = { 0 };
-    struct replay_nodes nodes = { 0 };
-    struct replay_works work = { 0 };
+    SCOPED struct replay_runs runs = { 0 };
+    SCOPED struct replay_nodes nodes = { 0 };
+    SCOPED struct replay_works work = { 0 };
     uint64_t partial = 0;
     collect_runs(&replays, &runs);
     join_runs(&runs);
@@ -528,6 +525,5 @@ uint64_t partial_replays_count(const struct trace *trace, const struct trace_fil
         collect_replay_work(&replays, &nodes, &work);
         partial = count_by_numbers(&nodes) + count_by_holes(&work);
     }
-    EACH(VEC_FREE, &runs, &nodes, &work);
     return partial;
 }

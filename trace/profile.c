@@ -331,13 +331,13 @@ static void merge_stacks(struct profile *profile, bool empty, const struct profi
 /* Add all functions of OTHER to PROFILE. */
 static void merge(struct profile *profile, const struct profile *other, enum merge_rule rule)
 {
-    VEC_OF(struct profile_edge) edges = { 0 };
+    SCOPED VEC_OF(struct profile_edge) edges = { 0 };
     bool empty = profile->function_count == 0;
-    function_id *map = mem_alloc(mem_times(other->function_count + 1, sizeof *map));
+    SCOPED function_id *map = mem_alloc(mem_times(other->function_count + 1, sizeof *map));
     for (size_t i = 0; i < other->function_count; i++)
         map[i] = FUNCTION_NONE;
     /* Per function of PROFILE: where among `edges` it stands as a caller, if it does. */
-    VEC_OF(uint32_t) place = { 0 };
+    SCOPED VEC_OF(uint32_t) place = { 0 };
 
     for (size_t i = 0; i < other->listed_count; i++) {
         const struct profile_function *f = &other->functions[other->listed[i]];
@@ -375,8 +375,6 @@ static void merge(struct profile *profile, const struct profile *other, enum mer
         *VEC_PUSH(&profile->device_work) = work;
     }
     merge_stacks(profile, empty, other, map);
-    EACH(VEC_FREE, &place, &edges);
-    free(map);
 }
 
 /* Move what is not per function from OTHER to PROFILE, and free OTHER. */

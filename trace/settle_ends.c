@@ -156,8 +156,8 @@ static bool *find_doubles(const struct late_ends *late, uint64_t *doubles)
 /* Drop all but the first of equal records. Were there any? */
 static bool drop_doubles(struct trace_builder *builder, const struct late_ends *late)
 {
-    uint64_t *doubles = mem_zalloc(builder->trace->file_count + 1, sizeof *doubles);
-    bool *keep = find_doubles(late, doubles);
+    SCOPED uint64_t *doubles = mem_zalloc(builder->trace->file_count + 1, sizeof *doubles);
+    SCOPED bool *keep = find_doubles(late, doubles);
     for (uint32_t f = 0; f < builder->trace->file_count; f++)
         if (doubles[f])
             builder_add_last_notice(
@@ -169,7 +169,6 @@ static bool drop_doubles(struct trace_builder *builder, const struct late_ends *
                 doubles[f]);
     if (keep)
         trace_keep(builder->trace, &(struct trace_part){ .events = keep });
-    EACH(free, doubles, keep);
     return keep != NULL;
 }
 
@@ -299,9 +298,9 @@ static struct late_name *late_name_of(const struct trace *trace, struct late_nam
 static void shorten_to_usual(struct late_ends *late)
 {
     const struct trace *trace = late->trace;
-    VEC_OF(struct late_name) names = { 0 };
-    int64_t *longest_ns = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *longest_ns));
-    bool *is_late = mem_zalloc(names_count(trace->names) + 1, sizeof *is_late);
+    SCOPED VEC_OF(struct late_name) names = { 0 };
+    SCOPED int64_t *longest_ns = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *longest_ns));
+    SCOPED bool *is_late = mem_zalloc(names_count(trace->names) + 1, sizeof *is_late);
     for (name_id id = 0; id < names_count(trace->names); id++)
         longest_ns[id] = -1;
     for (event_id e = 0; e < trace->event_count; e++)
@@ -330,8 +329,6 @@ static void shorten_to_usual(struct late_ends *late)
             late->dur_ns[e] = usual_ns;
         late->late_ns[trace->tracks[trace->track[e]].file] += late->dur_ns[e];
     }
-    VEC_FREE(&names);
-    EACH(free, longest_ns, is_late);
 }
 
 /* ---- ends behind the last wait, or behind the recording ---- */
@@ -442,11 +439,11 @@ static struct endings find_endings(const struct late_ends *late, const struct la
 static void bound_behind_waits(struct late_ends *late)
 {
     const struct trace *trace = late->trace;
-    struct last_wait *waits = find_last_waits(trace);
-    int64_t *stops_ns = mem_alloc(mem_times(trace->file_count + 1, sizeof *stops_ns));
+    SCOPED struct last_wait *waits = find_last_waits(trace);
+    SCOPED int64_t *stops_ns = mem_alloc(mem_times(trace->file_count + 1, sizeof *stops_ns));
     for (size_t f = 0; f < trace->file_count; f++)
         stops_ns[f] = last_window_end(trace, &trace->files[f]);
-    struct endings endings = find_endings(late, waits, stops_ns);
+    SCOPED struct endings endings = find_endings(late, waits, stops_ns);
     if (endings.count)
         look_for_calls(trace, waits, &endings);
     for (size_t i = 0; i < endings.count; i++) {
@@ -462,8 +459,6 @@ static void bound_behind_waits(struct late_ends *late)
         late->dur_ns[e] = until_ns - trace_start_ns(trace, e);
         late->late_count[f]++;
     }
-    VEC_FREE(&endings);
-    EACH(free, stops_ns, waits);
 }
 
 /* Let the work of streams end where it is bounded so far: what is read again then finds nothing more to bound. */

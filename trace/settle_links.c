@@ -109,12 +109,11 @@ static void link_by_ids(struct trace_storage *storage)
     size_t value = 0;
     for (size_t f = 0; f < storage->files.count; f++) {
         const struct trace_file *file = &storage->files.at[f];
-        struct id_list calls = { 0 }, work = { 0 };
+        SCOPED struct id_list calls = { 0 }, work = { 0 };
         by_ids[f] = collect_ids(storage, file->first_event, file->first_event + file->event_count, &value,
                                 &calls, &work) &&
                     ids_link(&calls, &work);
         any |= by_ids[f];
-        EACH(VEC_FREE, &calls, &work);
     }
     if (any)
         copy_ids(storage, by_ids);

@@ -78,7 +78,7 @@ static bool drop_doubled_marks(struct trace_builder *builder, const struct mark_
 {
     const struct trace *trace = builder->trace;
     bool *keep = NULL;
-    uint64_t *doubles = mem_zalloc(trace->file_count + 1, sizeof *doubles);
+    SCOPED uint64_t *doubles = mem_zalloc(trace->file_count + 1, sizeof *doubles);
     FOR_GROUPS(marks, by_times, first, end)
         for (size_t i = first + 1; i < end; i++) {
             if (!keep) {
@@ -94,7 +94,7 @@ static bool drop_doubled_marks(struct trace_builder *builder, const struct mark_
     if (keep)
         trace_keep(builder->trace, &(struct trace_part){ .events = keep });
     bool any = keep != NULL;
-    EACH(free, keep, doubles);
+    free(keep);
     return any;
 }
 
@@ -109,8 +109,8 @@ static int64_t bounded_mark(void *context, size_t e, int64_t dur_ns)
 /* Let marks that reach over all of a later one end where the next begins. */
 static void bound_ends(struct trace_builder *builder, struct mark_list *marks)
 {
-    struct mark_list late = { 0 };
-    uint64_t *count = mem_zalloc(builder->trace->file_count + 1, sizeof *count);
+    SCOPED struct mark_list late = { 0 };
+    SCOPED uint64_t *count = mem_zalloc(builder->trace->file_count + 1, sizeof *count);
     FOR_GROUPS(marks, by_thread, first, end)
         for (size_t i = first; i + 1 < end; i++) {
             struct mark *mark = &marks->at[i], *next = mark + 1;
@@ -129,8 +129,6 @@ static void bound_ends(struct trace_builder *builder, struct mark_list *marks)
         SORT(&late, by_event);
         packing_change(&builder->storage->dur_ns, bounded_mark, &late);
     }
-    VEC_FREE(&late);
-    free(count);
 }
 
 /* Did the thread of MARK begin a call or an operator between it and NEXT? */
@@ -182,7 +180,7 @@ static struct lost_steps find_lost_of(const struct trace *trace, const struct ma
 static void tell_lost(struct trace_builder *builder, const struct mark_list *marks)
 {
     const struct trace *trace = builder->trace;
-    struct lost_steps *lost = mem_zalloc(trace->file_count + 1, sizeof *lost);
+    SCOPED struct lost_steps *lost = mem_zalloc(trace->file_count + 1, sizeof *lost);
     size_t holes = 0;
     FOR_GROUPS(marks, by_thread, first, end) {
         const struct lost_steps own = find_lost_of(trace, &marks->at[first], end - first, &holes);
@@ -200,7 +198,6 @@ static void tell_lost(struct trace_builder *builder, const struct mark_list *mar
             "step between others is not in the file: its number is left out, and nothing was recorded meanwhile",
             "steps between others are not in the file: their numbers are left out, and nothing was recorded meanwhile");
     }
-    free(lost);
 }
 
 /* The last mark of the COUNT at AT, by start, that began at NS or before, if it lasts then; else COUNT. */
@@ -236,7 +233,7 @@ static uint64_t count_hollow(const struct trace *trace, const struct mark *marks
     const struct trace_file *file = &trace->files[marks->file];
     if (count < LEAST_STEPS)
         return 0;
-    bool *holds = mem_zalloc(count, sizeof *holds);
+    SCOPED bool *holds = mem_zalloc(count, sizeof *holds);
     size_t near = 0, first = count, last = 0, full = 0;
     for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
         enum event_kind kind = (enum event_kind)trace->kind[e];
@@ -255,14 +252,13 @@ static uint64_t count_hollow(const struct trace *trace, const struct mark *marks
     }
     uint64_t hollow = full ? last + 1 - first - full : 0;
     bool by_plan = hollow && are_of_plan(holds + first, last + 1 - first);
-    free(holds);
     return hollow * HOLLOW_ONE_IN <= full && !by_plan ? hollow : 0;
 }
 
 /* Tell steps between others that hold nothing of a device, nor a call for one, where most do. */
 static void tell_hollow(struct trace_builder *builder, const struct mark_list *marks)
 {
-    uint64_t *hollow = mem_zalloc(builder->trace->file_count + 1, sizeof *hollow);
+    SCOPED uint64_t *hollow = mem_zalloc(builder->trace->file_count + 1, sizeof *hollow);
     FOR_GROUPS(marks, by_thread, first, end)
         hollow[marks->at[first].file] += count_hollow(builder->trace, &marks->at[first], end - first);
     for (uint32_t f = 0; f < builder->trace->file_count; f++)
@@ -270,13 +266,12 @@ static void tell_hollow(struct trace_builder *builder, const struct mark_list *m
             tell(builder, f, lack_word(LACK_DROPPED_UNKNOWN), hollow[f],
                  "step between others holds no work of a device and no call for it: the profiler lost them",
                  "steps between others hold no work of a device and no calls for it: the profiler lost them");
-    free(hollow);
 }
 
 /* Tell marks whose number is not above that of the one before them, on their thread: which step is which is not known. */
 static void tell_repeated(struct trace_builder *builder, const struct mark_list *marks)
 {
-    uint64_t *repeated = mem_zalloc(builder->trace->file_count + 1, sizeof *repeated);
+    SCOPED uint64_t *repeated = mem_zalloc(builder->trace->file_count + 1, sizeof *repeated);
     FOR_GROUPS(marks, by_thread, first, end)
         for (size_t i = first + 1; i < end; i++) {
             const struct mark *mark = &marks->at[i], *before = mark - 1;
@@ -290,7 +285,6 @@ static void tell_repeated(struct trace_builder *builder, const struct mark_list 
                 "step is numbered no higher than the one before it: the file holds several recordings, or its marks or times were changed",
                 "steps are numbered no higher than those before them: the file holds several recordings, or their marks or times "
                 "were changed");
-    free(repeated);
 }
 
 void builder_settle_steps(struct trace_builder *builder)

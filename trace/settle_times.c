@@ -316,8 +316,8 @@ static void drop_stray_calls(struct dropping *dropping, const struct trace_file 
         (!is_stray(bounds, bounds->calls.start_ns) && !is_stray(bounds, bounds->calls.end_ns)))
         return;
     int64_t first_ns = first_of_host(dropping, file, bounds);
-    struct linked_list calls = collect_linked(dropping, file, true),
-                       work = collect_linked(dropping, file, false);
+    SCOPED struct linked_list calls = collect_linked(dropping, file, true),
+                              work = collect_linked(dropping, file, false);
     for (size_t i = 0; i < calls.count; i++) {
         int64_t start_ns = calls.at[i].start_ns;
         if (is_stray(bounds, start_ns) &&
@@ -325,7 +325,6 @@ static void drop_stray_calls(struct dropping *dropping, const struct trace_file 
             find_linked(&work, calls.at[i].number))
             drop_event(dropping, calls.at[i].event);
     }
-    EACH(VEC_FREE, &calls, &work);
 }
 
 /* Drop work at time 0 that ends before its call, where at most one in ten others begins before its own. */
@@ -333,8 +332,8 @@ static void drop_work_at_zero(struct dropping *dropping, const struct trace_file
 {
     enum { ONE_IN = 10 };
     const struct trace *trace = dropping->trace;
-    struct linked_list calls = collect_linked(dropping, file, true),
-                       work = collect_linked(dropping, file, false);
+    SCOPED struct linked_list calls = collect_linked(dropping, file, true),
+                              work = collect_linked(dropping, file, false);
     size_t others = 0, early = 0;
     for (size_t i = 0; i < work.count; i++) {
         const struct linked *call = work.at[i].start_ns != 0 ? find_linked(&calls, work.at[i].number) : NULL;
@@ -346,7 +345,6 @@ static void drop_work_at_zero(struct dropping *dropping, const struct trace_file
         if (call && trace_end_ns(trace, work.at[i].event) < call->start_ns)
             drop_event(dropping, work.at[i].event);
     }
-    EACH(VEC_FREE, &calls, &work);
 }
 
 /* ---- work before its own launch ---- */
@@ -478,9 +476,9 @@ static void drop_work_before_calls(struct dropping *dropping, const struct trace
     if (starts.count)
         collect_launched(dropping, file, &starts, true, &count, &suspects);
     if (suspects > 0 && count >= FEWEST && (suspects == 1 || suspects * ONE_IN <= count)) {
-        struct launched_list work = collect_launched(dropping, file, &starts, false, &count, &suspects);
+        SCOPED struct launched_list work =
+            collect_launched(dropping, file, &starts, false, &count, &suspects);
         drop_early(dropping, &work);
-        VEC_FREE(&work);
     }
     free(starts.start_ns);
 }

@@ -198,7 +198,7 @@ void trace_keep(struct trace *trace, const struct trace_part *part)
 {
     struct trace_storage *storage = trace->storage;
     struct cut cut = { .trace = trace, .storage = storage, .part = part };
-    event_id *before = mem_alloc(mem_times(storage->count + 1, sizeof *before));
+    SCOPED event_id *before = mem_alloc(mem_times(storage->count + 1, sizeof *before));
     trace_release_derived(storage);
     number_files(&cut);
     cut_args(&cut); /* while events have their old numbers */
@@ -213,7 +213,7 @@ void trace_keep(struct trace *trace, const struct trace_part *part)
     trace->file_count = storage->files.count;
     trace->notice_count = storage->notices.count;
     trace->sample_count = storage->samples.count;
-    EACH(free, before, cut.file_of, cut.track_of);
+    EACH(free, cut.file_of, cut.track_of);
 }
 
 /* ---- another clock ---- */

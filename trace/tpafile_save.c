@@ -197,8 +197,8 @@ static size_t place_of(const struct trace_notice *notice)
 static void tpafile_save_save_notices(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
-    size_t *order = mem_alloc(mem_times(trace->notice_count + 1, sizeof *order));
-    size_t *first = mem_zalloc(trace->file_count + 2, sizeof *first);
+    SCOPED size_t *order = mem_alloc(mem_times(trace->notice_count + 1, sizeof *order));
+    SCOPED size_t *first = mem_zalloc(trace->file_count + 2, sizeof *first);
     for (size_t i = 0; i < trace->notice_count; i++)
         first[place_of(&trace->notices[i]) + 1]++;
     for (size_t p = 0; p <= trace->file_count; p++)
@@ -207,7 +207,6 @@ static void tpafile_save_save_notices(struct saver *saver)
         order[first[place_of(&trace->notices[i])]++] = i;
     for (size_t i = 0; i < trace->notice_count; i++)
         save_notice(saver, &trace->notices[order[i]]);
-    EACH(free, order, first);
 }
 
 static void save_tables(struct saver *saver)

@@ -368,7 +368,7 @@ static size_t keep_ascending(struct anchor *anchors, size_t count)
 {
     if (count)
         SORT_ARRAY(anchors, count, by_anchors);
-    uint32_t *ends =
+    SCOPED uint32_t *ends =
         /* by length: end of the sequence with the lowest end */
         mem_alloc(mem_times(count + 1, sizeof *ends));
     size_t longest = 0;
@@ -384,7 +384,6 @@ static size_t keep_ascending(struct anchor *anchors, size_t count)
         ends[i] = at;
     for (size_t i = 0; i < longest; i++)
         anchors[i] = anchors[ends[i]];
-    free(ends);
     return longest;
 }
 
@@ -445,7 +444,7 @@ static uint64_t cut(struct tree_aligner *aligner, struct tree_list before, struc
         return value;
     const struct tree_list lists[2] = { before, after };
     size_t count = 0;
-    struct anchor *anchors = cuts < CUTS_AT_SUBTREES ? find_anchors(aligner, lists, &count) : NULL;
+    SCOPED struct anchor *anchors = cuts < CUTS_AT_SUBTREES ? find_anchors(aligner, lists, &count) : NULL;
     if (count) {
         value = cut_at(aligner, lists, anchors, count, depth, cuts + 1, pairs);
     } else {
@@ -454,7 +453,6 @@ static uint64_t cut(struct tree_aligner *aligner, struct tree_list before, struc
                 cut(aligner, part_of(before, a, before.count), part_of(after, b, after.count), depth, cuts,
                     pairs);
     }
-    free(anchors);
     return value;
 }
 
@@ -471,7 +469,7 @@ static uint32_t *candidates(const struct tree_aligner *aligner, struct tree_list
                             struct tree_list after, size_t *count)
 {
     uint32_t *nodes = mem_alloc(mem_times(before.count + 1, sizeof *nodes));
-    uint64_t *names = mem_alloc(mem_times(after.count + 1, sizeof *names));
+    SCOPED uint64_t *names = mem_alloc(mem_times(after.count + 1, sizeof *names));
     size_t distinct = 0;
     for (size_t j = 0; j < after.count; j++)
         names[j] = name_key(align_node_at(aligner, 1, after.at[j]));
@@ -488,7 +486,6 @@ static uint32_t *candidates(const struct tree_aligner *aligner, struct tree_list
         if (at < distinct && names[at] == key)
             nodes[(*count)++] = before.at[i];
     }
-    free(names);
     return nodes;
 }
 
@@ -498,7 +495,7 @@ static bool align_table(struct tree_aligner *aligner, struct tree_list before, s
 {
     struct align_table table = { .aligner = aligner, .depth = depth, .b = after.at, .m = after.count };
     spend(aligner, CELLS_OF_A_NODE * (uint64_t)(before.count + after.count));
-    uint32_t *nodes = candidates(aligner, before, after, &table.n);
+    SCOPED uint32_t *nodes = candidates(aligner, before, after, &table.n);
     table.a = nodes;
     table.sizes_a = sizes_before(aligner, 0, table.a, table.n);
     table.sizes_b = sizes_before(aligner, 1, table.b, table.m);
@@ -508,7 +505,7 @@ static bool align_table(struct tree_aligner *aligner, struct tree_list before, s
     memset(table.next, 0xff, (table.m + 3) * sizeof *table.next);
     memset(table.current, 0xff, (table.m + 3) * sizeof *table.current);
     bool solved = solve(&table, value, pairs);
-    EACH(free, nodes, table.sizes_a, table.sizes_b, table.rows, table.next, table.current, table.ways);
+    EACH(free, table.sizes_a, table.sizes_b, table.rows, table.next, table.current, table.ways);
     return solved;
 }
 
@@ -590,13 +587,12 @@ void tree_align_pair(struct tree_aligner *aligner, uint32_t before, uint32_t aft
 void tree_align_lists(struct tree_aligner *aligner, struct tree_list before, struct tree_list after,
                       tree_pairs *pairs)
 {
-    tree_pairs own = { 0 };
+    SCOPED tree_pairs own = { 0 };
     tree_pairs *to = pairs ? pairs : &own;
     size_t first = to->count;
     align(aligner, before, after, 0, to);
     for (size_t i = first; i < to->count; i++)
         tree_align_pair(aligner, to->at[i].before, to->at[i].after);
-    VEC_FREE(&own);
 }
 
 void tree_align_all(struct tree_aligner *aligner)

@@ -66,7 +66,7 @@ static bool is_pair(const struct labeling *labeling, int side, uint32_t node)
 
 static void label_subtree(struct labeling *labeling, int side, uint32_t root, enum tree_label label)
 {
-    VEC_OF(uint32_t) waiting = { 0 };
+    SCOPED VEC_OF(uint32_t) waiting = { 0 };
     *VEC_PUSH(&waiting) = root;
     while (waiting.count) {
         uint32_t node = waiting.at[--waiting.count];
@@ -75,7 +75,6 @@ static void label_subtree(struct labeling *labeling, int side, uint32_t root, en
         for (size_t i = 0; i < children.count; i++)
             *VEC_PUSH(&waiting) = children.at[i];
     }
-    VEC_FREE(&waiting);
 }
 
 static void visit_later(struct labeling *labeling, uint32_t before, uint32_t after, enum tree_label label)
@@ -258,7 +257,7 @@ static void unwrap(struct labeling *labeling, const struct hole *hole, struct wr
     struct tree_list lists[2];
     lists[side] = tree_children(labeling->aligner, side, node);
     lists[other] = outside;
-    tree_pairs pairs = { 0 };
+    SCOPED tree_pairs pairs = { 0 };
     tree_align_lists(labeling->aligner, lists[0], lists[1], &pairs);
     labeling->labels->of[side][node] = TREE_WRAPPED;
     struct tree_match *match = add_match(labeling, TREE_WRAPPED);
@@ -287,7 +286,6 @@ static void unwrap(struct labeling *labeling, const struct hole *hole, struct wr
     stop[side] = siblings.count;
     stop[other] = outside.count;
     add_part(labeling, lists, start, stop);
-    VEC_FREE(&pairs);
 }
 
 static uint32_t *copy_of(struct tree_list list)
@@ -310,11 +308,10 @@ static void find_wrapped(struct labeling *labeling)
         /* holes are added to labeling->left, which may move */
         struct tree_list siblings = list_of(labeling, &hole, wrapper.side);
         struct tree_list outside = list_of(labeling, &hole, 1 - wrapper.side);
-        uint32_t *inside_copy = copy_of(siblings), *outside_copy = copy_of(outside);
+        SCOPED uint32_t *inside_copy = copy_of(siblings), *outside_copy = copy_of(outside);
         siblings.at = inside_copy;
         outside.at = outside_copy;
         unwrap(labeling, &hole, wrapper, siblings, outside);
-        EACH(free, inside_copy, outside_copy);
     }
     collect_smaller(labeling);
 }
@@ -379,10 +376,9 @@ static name_id mask_of(struct labeling *labeling, int side, uint32_t node, enum 
     }
     name_id *mask = &labeling->masked[kind][name];
     if (*mask == NAME_NONE) {
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         rename_mask(&text, names_text(names, name), names_length(names, name), kind);
         *mask = names_add(labeling->masks, text.at ? text.at : "", text.count);
-        buffer_release(&text);
     }
     return *mask;
 }
@@ -425,7 +421,7 @@ static bool is_sure(struct labeling *labeling, const struct hole *hole, uint32_t
 /* Pair renamed nodes in HOLE, in order; the rest makes smaller holes. */
 static void rename_in(struct labeling *labeling, const struct hole *hole, enum rename_kind kind)
 {
-    tree_pairs places = { 0 };
+    SCOPED tree_pairs places = { 0 };
     bool is_too_large = hole->count[0] * (uint64_t)hole->count[1] > LARGEST_HOLE;
     labeling->aligner->cut_lists += is_too_large;
     size_t next = 0;
@@ -443,7 +439,6 @@ static void rename_in(struct labeling *labeling, const struct hole *hole, enum r
         rename_pair(labeling, left_at(labeling, hole, 0, places.at[i].before),
                     left_at(labeling, hole, 1, places.at[i].after));
     split_hole(labeling, hole, places.at, places.count);
-    VEC_FREE(&places);
 }
 
 static void find_renamed(struct labeling *labeling)

@@ -194,7 +194,7 @@ static void add_signed_time(struct buffer *text, int64_t ns)
 static void notice_answer(const struct tree_diff *diff, struct result *result)
 {
     const struct tree_path_row *row = first_path(diff);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     int64_t change = diff->device_ns[1] - diff->device_ns[0];
     if (diff->by_device && change) {
         buffer_puts(&text, "device time went from ");
@@ -217,7 +217,6 @@ static void notice_answer(const struct tree_diff *diff, struct result *result)
     }
     result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE, "%s", text.at);
     result_make_clause(result);
-    buffer_release(&text);
 }
 
 static void notice_limits(const struct tree_diff *diff, struct result *result)
@@ -226,14 +225,13 @@ static void notice_limits(const struct tree_diff *diff, struct result *result)
     for (int side = 0; side < 2; side++) {
         if (!diff->outside[side])
             continue;
-        struct buffer time = { 0 };
+        SCOPED struct buffer time = { 0 };
         quantity_append_rounded_time(&time, (double)diff->outside_ns[side]);
         result_add_notice(result, "outside_trees", diff->outside[side], NULL, TPA_NOWHERE,
                           "%" PRId64
                           " operations of the %s side, %s, are in no tree: their call is not in the file, or "
                           "was made on a thread without operators",
                           diff->outside[side], sides[side], time.at);
-        buffer_release(&time);
     }
     if (diff->cut_lists)
         result_add_notice(

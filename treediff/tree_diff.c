@@ -105,7 +105,7 @@ static struct text path_text(struct making *making, uint32_t path)
         return (struct text){ "(thread)", strlen("(thread)") };
     assert(making->paths.at);
     uint32_t levels = making->paths.at[path].depth + 1;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (levels > 2 * PATH_END) {
         add_names(making, &text, making->paths.at[path].head, 0);
         buffer_printf(&text, " > (%u more)", levels - 2 * PATH_END);
@@ -114,7 +114,6 @@ static struct text path_text(struct making *making, uint32_t path)
         add_names(making, &text, path, 0);
     }
     struct text kept = { arena_strndup(arena_of(making->diff), text.at, text.count), text.count };
-    buffer_release(&text);
     return kept;
 }
 
@@ -223,10 +222,10 @@ static void judge_paths(struct making *making, int64_t min_change_ns)
     if (diff->steps[0] < FEWEST_STEPS || diff->steps[1] < FEWEST_STEPS || !count)
         return;
     SORT(&making->samples, by_path);
-    struct finding *findings = mem_alloc(mem_times(count, sizeof *findings));
+    SCOPED struct finding *findings = mem_alloc(mem_times(count, sizeof *findings));
     struct finding **all = mem_alloc(mem_times(count, sizeof *all));
     size_t most = diff->steps[0] > diff->steps[1] ? diff->steps[0] : diff->steps[1];
-    struct run_step *listed = mem_alloc(mem_times(most + 1, sizeof *listed));
+    SCOPED struct run_step *listed = mem_alloc(mem_times(most + 1, sizeof *listed));
     for (uint32_t path = 0; path < count; path++) {
         struct sampled sampled = { .present = { true, true }, .whole = { NAN, NAN } };
         struct run_level runs[2]; /* each side is one run */
@@ -244,7 +243,7 @@ static void judge_paths(struct making *making, int64_t min_change_ns)
         const char *name = verdict_name(findings[path].verdict, TABLE_NS);
         diff->paths.at[path].verdict = (struct text){ name, strlen(name) };
     }
-    EACH(free, listed, findings, all);
+    free(all);
 }
 
 /* ---- unaligned nodes ---- */
@@ -272,7 +271,7 @@ static const struct key by_piece[] = { ASC(struct piece, side),
 static void add_rest(struct making *making)
 {
     struct tree_diff *diff = making->diff;
-    pieces found = { 0 };
+    SCOPED pieces found = { 0 };
     for (int side = 0; side < 2; side++) {
         const struct work_tree *tree = diff->aligner->trees[side];
         const uint8_t *labels = diff->labels->of[side];
@@ -308,7 +307,6 @@ static void add_rest(struct making *making)
         }
         *VEC_PUSH(&diff->rest) = row;
     }
-    VEC_FREE(&found);
 }
 
 /* Longer lists are shortened to this many names and the number of the rest. */
@@ -318,7 +316,7 @@ enum { MOST_NAMES = 8 };
 static name_id tree_diff_match_names(const struct making *making, const struct tree_match *match, int side,
                                      struct names *lists, int64_t *ns)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < match->count[side]; i++) {
         uint32_t id = making->diff->labels->matched[side].at[match->first[side] + i];
         const struct work_node *node = tree_diff_node_at(making->diff, side, id);
@@ -330,9 +328,7 @@ static name_id tree_diff_match_names(const struct making *making, const struct t
     }
     if (match->count[side] > MOST_NAMES)
         buffer_printf(&text, " and %zu more", match->count[side] - MOST_NAMES);
-    name_id id = names_add(lists, text.at ? text.at : "", text.count);
-    buffer_release(&text);
-    return id;
+    return names_add(lists, text.at ? text.at : "", text.count);
 }
 
 static int64_t *matches_of(struct tree_diff *diff, enum tree_label label)
@@ -348,7 +344,7 @@ static void add_matches(struct making *making)
     struct tree_diff *diff = making->diff;
     const struct tree_labels *labels = diff->labels;
     struct names *lists = names_open();
-    pieces found = { 0 };
+    SCOPED pieces found = { 0 };
     FOR_EACH(match, &labels->matches) {
         struct piece piece = { .below = making->path_around[match->below.before], .label = match->label };
         piece.name = tree_diff_match_names(making, match, 0, lists, &piece.device_ns[0]);
@@ -377,7 +373,6 @@ static void add_matches(struct making *making)
         row.device_change_ns = row.device_after_ns - row.device_before_ns;
         *VEC_PUSH(&diff->matches) = row;
     }
-    VEC_FREE(&found);
     names_free(lists);
 }
 

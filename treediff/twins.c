@@ -68,7 +68,7 @@ static uint32_t row_below(struct folding *folding, uint32_t parent, uint32_t kin
 static name_id twins_match_names(struct folding *folding, const struct tree_match *match, int side)
 {
     enum { MOST = 8 };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < match->count[side] && i < MOST; i++) {
         name_id name =
             twins_node_at(folding, side, folding->diff->labels->matched[side].at[match->first[side] + i])
@@ -78,9 +78,7 @@ static name_id twins_match_names(struct folding *folding, const struct tree_matc
     }
     if (match->count[side] > MOST)
         buffer_printf(&text, " and %zu more", match->count[side] - MOST);
-    name_id id = names_add(folding->lists, text.at ? text.at : "", text.count);
-    buffer_release(&text);
-    return id;
+    return names_add(folding->lists, text.at ? text.at : "", text.count);
 }
 
 /* The row of the match in which NODE of SIDE was fused or split; PARENT if there is none. */
@@ -241,7 +239,7 @@ static int64_t longest(const struct folded *of)
 static void twins_sort(struct folding *folding, struct folded **sorted, size_t count, struct twin_tree *tree)
 {
     size_t all = folding->rows.count;
-    size_t *next =
+    SCOPED size_t *next =
         mem_alloc(mem_times(all + 1, sizeof *next)); /* by parent: its next child in SORTED; [all]: on top */
     for (size_t i = 0; i <= all; i++)
         next[i] = count;
@@ -264,7 +262,6 @@ static void twins_sort(struct folding *folding, struct folded **sorted, size_t c
             at = folding->rows.at[at].parent;
         }
     }
-    free(next);
 }
 
 struct twin_tree *tree_twins(const struct tree_diff *diff, size_t most)

@@ -199,15 +199,13 @@ static void add_work(struct adding *adding, const struct calltree *calls, const 
 static void work_tree_add_nodes(struct adding *adding)
 {
     const struct trace *trace = adding->trace;
-    struct calltree *calls = calltree_open(trace, takes_operator, adding);
+    SCOPED_OBJECT struct calltree *calls = calltree_open(trace, takes_operator, adding);
     calltree_nest(calls);
     add_operators(adding, calls);
-    node_id *skips = calltree_skips(calls);
+    SCOPED node_id *skips = calltree_skips(calls);
     for (event_id e = 0; e < trace->event_count; e++)
         if (event_is_gpu_work(trace->kind[e]))
             add_work(adding, calls, skips, e);
-    free(skips);
-    arena_free(calls);
 }
 
 /* Indices of nodes have 32 bits. */

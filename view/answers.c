@@ -539,7 +539,7 @@ static unsigned answer_page(struct view_answers *answers, struct buffer *out)
 {
     enum { PIXELS = 1800, MOST_ROWS_IN_PAGE = 200 };
     struct tpa_error err = { 0 };
-    struct buffer first = { 0 };
+    SCOPED struct buffer first = { 0 };
     pthread_mutex_lock(&answers->drawing);
     struct view_spans *spans = answers->spans;
     buffer_puts(&first, "{\"info\":");
@@ -552,7 +552,6 @@ static unsigned answer_page(struct view_answers *answers, struct buffer *out)
     pthread_mutex_unlock(&answers->drawing);
     buffer_putc(&first, '}');
     bool good = answers->commands->page(answers->commands->context, spans, &first, out, &err);
-    buffer_release(&first);
     return good ? 200 : fail_with(&err, out);
 }
 

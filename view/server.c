@@ -348,13 +348,12 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
 static void finish(void *context, struct MHD_Connection *connection, void **state,
                    enum MHD_RequestTerminationCode code)
 {
-    struct exchange *exchange = *state;
+    SCOPED struct exchange *exchange = *state;
     (void)code;
     note_request(context, connection, false);
     if (!exchange)
         return;
     buffer_release(&exchange->out);
-    free(exchange);
     *state = NULL;
 }
 
@@ -478,7 +477,7 @@ bool view_serve(const struct view_server_options *options, const atomic_int *sto
 {
     if (!load_http(err))
         return false;
-    struct view_server *server = mem_zalloc(1, sizeof *server);
+    SCOPED struct view_server *server = mem_zalloc(1, sizeof *server);
     int64_t idle_s = options->idle_ns / 1000000000 + (options->idle_ns % 1000000000 > 0);
     server->options = *options;
     for (size_t i = 0; i < sizeof server->visitors / sizeof *server->visitors; i++)
@@ -497,6 +496,5 @@ bool view_serve(const struct view_server_options *options, const atomic_int *sto
     end(server);
     pthread_cond_destroy(&server->changed);
     pthread_mutex_destroy(&server->lock);
-    free(server);
     return good;
 }

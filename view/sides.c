@@ -103,7 +103,7 @@ static void align(struct view_sides *sides, const struct trace *trace)
 static void name_sides(struct view_sides *sides, const struct trace *trace)
 {
     static const char *const words[] = { "before", "after" };
-    size_t *files = mem_zalloc(sides->count, sizeof *files);
+    SCOPED size_t *files = mem_zalloc(sides->count, sizeof *files);
     for (size_t side = 0; side < sides->count; side++)
         sides->label[side] =
             sides->count == 2 ? words[side] : arena_printf(&sides->arena, "run %zu", side + 1);
@@ -115,7 +115,6 @@ static void name_sides(struct view_sides *sides, const struct trace *trace)
                                                      : arena_printf(&sides->arena, "%s, rank %" PRId64, label,
                                                                     file_set_of(trace)->files[f].number);
     }
-    free(files);
 }
 
 /* COUNT of SIZE bytes, all 0. */

@@ -101,23 +101,19 @@ static void sort_row(const struct view_spans *spans, struct filled_row *row)
         i++;
     if (i >= count)
         return;
-    uint32_t *order = order_open(count);
-    uint64_t *keys = mem_alloc(mem_times(count, sizeof *keys));
+    SCOPED uint32_t *order = order_open(count);
+    SCOPED uint64_t *keys = mem_alloc(mem_times(count, sizeof *keys));
     for (size_t k = 0; k < count; k++)
         keys[k] = (uint64_t)view_span_time(spans, row->id.at[k]).start_ns;
     order_by(order, count, keys);
-    uint32_t *id = mem_alloc(mem_times(count, sizeof *id));
-    uint8_t *kind = mem_alloc(count);
+    SCOPED uint32_t *id = mem_alloc(mem_times(count, sizeof *id));
+    SCOPED uint8_t *kind = mem_alloc(count);
     for (size_t k = 0; k < count; k++) {
         id[k] = row->id.at[order[k]];
         kind[k] = row->kind.at[order[k]];
     }
     memcpy(row->id.at, id, count * sizeof *id);
     memcpy(row->kind.at, kind, count);
-    free(order);
-    free(keys);
-    free(id);
-    free(kind);
 }
 
 /* ---- sums ---- */
@@ -316,7 +312,7 @@ static struct view_row finish_row(struct view_spans *spans, struct filled_row *f
     size_t count = filled->kind.count, place[VIEW_CLASSES + 1] = { 0 };
     sort_row(spans, filled);
     sum_row(spans, &row, filled, level);
-    uint8_t *class_of = mem_alloc(count + 1);
+    SCOPED uint8_t *class_of = mem_alloc(count + 1);
     for (size_t i = 0; i < count; i++) {
         struct view_time time = view_time_in(spans, &row, filled_id(filled, i));
         class_of[i] = (uint8_t)view_class(time.end_ns - time.start_ns);
@@ -341,7 +337,6 @@ static struct view_row finish_row(struct view_spans *spans, struct filled_row *f
         put_by_class(spans->gaps.after.at + first, count, class_of, row.first_of_class);
     }
     VEC_FREE(&filled->id);
-    free(class_of);
     return row;
 }
 
@@ -375,11 +370,10 @@ struct view_spans *view_spans_open(const struct trace *trace, const struct view_
             spans->shift_ns[file] = timeline->files.at[file].shift_ns - timeline->start_ns;
         for (size_t i = 0; i < spans->pieces.count; i++)
             spans->pieces.at[i].start_ns -= timeline->start_ns;
-        struct level_sums *level = mem_alloc((VIEW_CLASSES + 1) * sizeof *level);
+        SCOPED struct level_sums *level = mem_alloc((VIEW_CLASSES + 1) * sizeof *level);
         for (size_t i = 0; i < filling.rows.count; i++)
             *VEC_PUSH(&spans->rows) = finish_row(spans, &filling.rows.at[i], level);
         SORT_ARRAY(spans->rows.at, spans->rows.count, by_place);
-        free(level);
     }
     for (size_t i = 0; i < filling.lanes.count; i++)
         VEC_FREE(&filling.lanes.at[i]);

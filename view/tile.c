@@ -27,12 +27,10 @@ void view_add_number(struct buffer *out, int64_t value)
 /* TEXT as JSON, in the arena of SPANS. */
 static const char *quote(struct view_spans *spans, const struct buffer *text)
 {
-    struct buffer quoted = { 0 };
+    SCOPED struct buffer quoted = { 0 };
     struct json_writer json = { .text = &quoted, .compact = true };
     json_emit_string(&json, text->count ? text->at : "", text->count);
-    const char *kept = arena_strndup(&spans->drawing.texts, quoted.at, quoted.count);
-    buffer_release(&quoted);
-    return kept;
+    return arena_strndup(&spans->drawing.texts, quoted.at, quoted.count);
 }
 
 struct view_name view_name_of(struct view_spans *spans, name_id name)
@@ -40,12 +38,10 @@ struct view_name view_name_of(struct view_spans *spans, name_id name)
     const struct names *names = spans->trace->names;
     struct view_name *shown = &spans->drawing.shown[name];
     if (!shown->full) {
-        struct buffer full = { 0 }, label = { 0 };
+        SCOPED struct buffer full = { 0 }, label = { 0 };
         bool shorter = shorten_readable(&full, &label, names_text(names, name), names_length(names, name),
                                         LABEL_COLUMNS);
         *shown = (struct view_name){ quote(spans, &full), quote(spans, shorter ? &label : &full) };
-        buffer_release(&full);
-        buffer_release(&label);
     }
     return *shown;
 }

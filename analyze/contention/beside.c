@@ -66,12 +66,12 @@ static void find_classes(struct beside *beside)
     const struct gpu_events *gpu = beside->gpu;
     const struct collectives *all = beside->collectives;
     struct names *ids = names_open();
-    VEC_OF(struct communicating) communicating = { 0 };
+    SCOPED VEC_OF(struct communicating) communicating = { 0 };
     for (uint32_t i = 0; i < all->count; i++)
         *VEC_PUSH(&communicating) = (struct communicating){ all->at[i].event, i };
     SORT(&communicating, by_event);
     beside->class_of = mem_alloc(mem_times(gpu->count + 1, sizeof *beside->class_of));
-    uint8_t *directions = mem_zalloc(names_count(beside->trace->names) + 1, sizeof *directions);
+    SCOPED uint8_t *directions = mem_zalloc(names_count(beside->trace->names) + 1, sizeof *directions);
     uint32_t usual[GPU_WORK_KINDS] = { 0 }; /* 1 + the class of all computations, and of all memsets */
     for (size_t i = 0; i < gpu->count; i++) {
         uint32_t *known = &usual[gpu->work[i]];
@@ -90,8 +90,6 @@ static void find_classes(struct beside *beside)
         if (class.kind == BESIDE_KERNEL || class.kind == BESIDE_MEMSET)
             *known = beside->class_of[i] + 1;
     }
-    VEC_FREE(&communicating);
-    free(directions);
     names_free(ids);
 }
 
@@ -203,7 +201,7 @@ static void sweep_device(struct sweep *sweep, uint32_t first, uint32_t end)
 {
     const struct beside *beside = sweep->beside;
     const struct trace *trace = beside->trace;
-    VEC_OF(struct moment) moments = { 0 };
+    SCOPED VEC_OF(struct moment) moments = { 0 };
     for (uint32_t s = first; s < end; s++)
         for (size_t i = 0; i < beside->streams->at[s].count; i++) {
             uint32_t position = beside->streams->position[beside->streams->at[s].first + i];
@@ -220,7 +218,6 @@ static void sweep_device(struct sweep *sweep, uint32_t first, uint32_t end)
         if (i + 1 < moments.count && moments.at[i].ns < moments.at[i + 1].ns)
             sweep_add(sweep, moments.at[i].ns, moments.at[i + 1].ns);
     }
-    VEC_FREE(&moments);
 }
 
 static void count_before(struct beside_set *set)

@@ -158,7 +158,7 @@ static const struct key of_cell[] = { ASC(struct transfer, type), ASC(struct tra
 
 static void add_cell(struct strata *strata, const struct transfer *at, size_t count, bool has_steps)
 {
-    struct candidate *candidates = mem_alloc(mem_times(count, sizeof *candidates));
+    SCOPED struct candidate *candidates = mem_alloc(mem_times(count, sizeof *candidates));
     for (size_t i = 0; i < count; i++)
         candidates[i] = (struct candidate){ .start_ns = at[i].start_ns,
                                             .step = at[i].step,
@@ -167,7 +167,6 @@ static void add_cell(struct strata *strata, const struct transfer *at, size_t co
                                             .side = at[i].share < 0.5 ? SIDE_ALONE : SIDE_BESIDE,
                                             .bin = (uint32_t)(at[i].share * (CONTENTION_BINS - 1)) };
     strata_add_cell(strata, candidates, count, has_steps ? STRATA_BY_STEPS : STRATA_IN_TIME);
-    free(candidates);
 }
 
 static const char *row_doubt(const struct transfer *at, size_t count, const struct strata *strata,

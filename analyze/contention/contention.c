@@ -114,12 +114,11 @@ static const char *pair_doubt(const struct pair_query *query, const struct conte
 static struct text pair_name(struct contention *contention, name_id id)
 {
     const struct names *names = contention->trace->names;
-    struct buffer readable = { 0 };
+    SCOPED struct buffer readable = { 0 };
     struct text text = { names_text(names, id), names_length(names, id) };
     if (demangle_name(&readable, text.at))
         text =
             (struct text){ arena_strndup(arena_of(contention), readable.at, readable.count), readable.count };
-    buffer_release(&readable);
     return text;
 }
 
@@ -211,7 +210,7 @@ static bool differs_by_place(const struct run *runs, size_t count)
 {
     enum { LEAST_PLACES = 2, LEAST = 6 };
     double h = 0, degrees = 0;
-    struct ranked *ranked = mem_alloc(mem_times(count + 1, sizeof *ranked));
+    SCOPED struct ranked *ranked = mem_alloc(mem_times(count + 1, sizeof *ranked));
     FOR_RUNS(first, end, count, runs[end].cell == runs[first].cell) {
         size_t used = 0, kept = 0, places = 0;
         for (size_t i = first; i < end; i++)
@@ -228,7 +227,6 @@ static bool differs_by_place(const struct run *runs, size_t count)
         if (places >= LEAST_PLACES && kept >= LEAST)
             add_kruskal_wallis(ranked, kept, &h, &degrees);
     }
-    free(ranked);
     return degrees > 0 && chi_square_tail(h, degrees) < 0.001;
 }
 
@@ -238,7 +236,7 @@ static void add_pairs(struct contention *contention, struct pair_query *query, c
 {
     const struct contention_runs *all = query->all;
     uint32_t file = contention->beside->gpu->devices[runs->device].file;
-    VEC_OF(uint32_t) classes = { 0 };
+    SCOPED VEC_OF(uint32_t) classes = { 0 };
     bool has_shapes = true;
     for (size_t i = 0; i < count; i++) {
         has_shapes &= runs[i].has_shapes;
@@ -261,7 +259,6 @@ static void add_pairs(struct contention *contention, struct pair_query *query, c
         for (size_t c = 0; c < classes.count; c++)
             *VEC_PUSH(&contention->pairs) = pair_of(contention, query, classes.at[c], name);
     }
-    VEC_FREE(&classes);
 }
 
 /* ---- verdicts on the pairs of a file ---- */

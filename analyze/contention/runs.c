@@ -105,7 +105,7 @@ static void runs_collect(struct contention_runs *all, const struct beside *besid
     const struct gpu_events *gpu = beside->gpu;
     const struct step_list *steps = step_list_of(trace);
     const struct step *step = NULL;
-    name_id *before = names_before(beside);
+    SCOPED name_id *before = names_before(beside);
     for (size_t i = 0; i < steps->count; i++) {
         assert(all->has_steps.at); /* as each step has a file */
         all->has_steps.at[steps->at[i].file] = true;
@@ -131,7 +131,6 @@ static void runs_collect(struct contention_runs *all, const struct beside *besid
             find_overlaps(all, beside, &run, s);
             *VEC_PUSH(&all->runs) = run;
         }
-    free(before);
 }
 
 /* ---- cells ---- */
@@ -253,14 +252,14 @@ static double residual_median(const struct residual *at, size_t count, double *v
 static void find_levels(struct contention_runs *all)
 {
     enum { LEAST = 10 };
-    VEC_OF(struct residual) residuals = { 0 };
-    VEC_OF(struct level) levels = { 0 };
+    SCOPED VEC_OF(struct residual) residuals = { 0 };
+    SCOPED VEC_OF(struct level) levels = { 0 };
     FOR_EACH(run, &all->runs) {
         if (run_is_alone(run) && run->step >= 0)
             *VEC_PUSH(&residuals) = (struct residual){ run->device, run->cell, run->place, run->step,
                                                        log((double)run->duration_ns) };
     }
-    double *values = mem_alloc(mem_times(residuals.count + 1, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times(residuals.count + 1, sizeof *values));
     SORT(&residuals, by_place);
     FOR_GROUPS(&residuals, by_place, first, end) {
         double middle = residual_median(&residuals.at[first], end - first, values);
@@ -280,8 +279,6 @@ static void find_levels(struct contention_runs *all)
         const struct level *found = rows_find(levels.at, levels.count, sizeof wanted, of_step, &wanted);
         all->runs.at[i].level = found ? found->level : 1;
     }
-    free(values);
-    EACH(VEC_FREE, &residuals, &levels);
 }
 
 static void number_runs(struct contention_runs *all, const struct beside *beside)

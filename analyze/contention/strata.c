@@ -99,13 +99,12 @@ static void divide_by_place(struct strata *strata, struct candidate *at, size_t 
 /* Add the logarithms of the durations of one side to the correlation of neighbours. */
 static void correlate(struct strata *strata, const struct candidate *at, size_t count, enum side side)
 {
-    double *logs = mem_alloc(mem_times(count, sizeof *logs));
+    SCOPED double *logs = mem_alloc(mem_times(count, sizeof *logs));
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
         if (at[i].side == side)
             logs[used++] = log(at[i].duration);
     lag_add(&strata->lag, logs, used);
-    free(logs);
 }
 
 void strata_add_cell(struct strata *strata, struct candidate *at, size_t count, enum strata_way way)
@@ -126,13 +125,11 @@ void strata_add_cell(struct strata *strata, struct candidate *at, size_t count, 
 static double side_median(const struct strata *strata, bool beside)
 {
     size_t used = 0;
-    double *values = mem_alloc(mem_times(strata->samples.count + 1, sizeof *values));
+    SCOPED double *values = mem_alloc(mem_times(strata->samples.count + 1, sizeof *values));
     for (size_t i = 0; i < strata->samples.count; i++)
         if (strata->samples.at[i].beside == beside)
             values[used++] = strata->samples.at[i].duration;
-    double median = used ? median_of(values, used) : NAN;
-    free(values);
-    return median;
+    return used ? median_of(values, used) : NAN;
 }
 
 struct contention_estimate strata_estimate(struct strata *strata, double tick)

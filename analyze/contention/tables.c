@@ -124,7 +124,7 @@ static const struct key by_count[] = { DESC(struct reason, count), KEY_END };
 /* Add a notice that nothing beside communication can be judged: the reasons, most frequent first. */
 static void add_doubts(const struct contention *contention, struct result *result)
 {
-    VEC_OF(struct reason) reasons = { 0 };
+    SCOPED VEC_OF(struct reason) reasons = { 0 };
     int64_t pairs = 0;
     for (size_t i = 0; i < contention->pairs.count; i++)
         if (contention_pair_kind(contention, &contention->pairs.at[i]) == BESIDE_COMMUNICATION) {
@@ -137,7 +137,7 @@ static void add_doubts(const struct contention *contention, struct result *resul
         reasons.at[kept++] = (struct reason){ reasons.at[first].why, (int64_t)(end - first) };
     reasons.count = kept;
     SORT(&reasons, by_count);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < reasons.count; i++)
         buffer_printf(&text, "%s%" PRId64 " %s", i ? ", " : "", reasons.at[i].count, reasons.at[i].why);
     if (pairs)
@@ -145,14 +145,13 @@ static void add_doubts(const struct contention *contention, struct result *resul
                           "%" PRId64
                           " kernel%s ran beside communication; whether slower for it cannot be judged: %.*s",
                           pairs, pairs == 1 ? "" : "s", (int)text.count, text.at);
-    buffer_release(&text);
-    VEC_FREE(&reasons);
 }
 
 void contention_add_comm_tables(const struct contention *contention, const struct selection *selection,
                                 bool always, struct result *result)
 {
-    struct contended_collectives *collectives = contended_collectives_open(contention, selection);
+    SCOPED_OBJECT struct contended_collectives *collectives =
+        contended_collectives_open(contention, selection);
     bool judged = false;
     for (size_t i = 0; i < contention->sums.count; i++)
         judged |= contention->sums.at[i].kind == BESIDE_COMMUNICATION && contention->sums.at[i].judged_pairs;
@@ -169,5 +168,4 @@ void contention_add_comm_tables(const struct contention *contention, const struc
     } else {
         add_doubts(contention, result);
     }
-    arena_free(collectives);
 }

@@ -135,7 +135,7 @@ static void append_row(const struct latency_row *row, struct buffer *out)
 
 static void command_notice(const struct latency *latency, struct result *result)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     size_t phases = latency->serving.all.count < 4 ? latency->serving.all.count : 4;
     for (size_t i = 0; i < (phases ? phases : latency->rows.count > 0); i++) {
         buffer_clear(&text);
@@ -146,7 +146,6 @@ static void command_notice(const struct latency *latency, struct result *result)
         result_add_notice(result, phases ? "phase" : "latency", 1, NULL, TPA_NOWHERE, "%s", text.at);
         result_make_clause(result);
     }
-    buffer_release(&text);
 }
 
 /* ---- tables ---- */
@@ -225,7 +224,8 @@ static void add_notices(const struct latency *latency, const struct latency_opti
 static bool run_latency(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     struct latency_options own = *(const struct latency_options *)query->options;
-    const struct latency *latency = latency_analyze(query->trace, query->selection, query->by, &own, err);
+    SCOPED_OBJECT const struct latency *latency =
+        latency_analyze(query->trace, query->selection, query->by, &own, err);
     if (!latency)
         return false;
     command_notice(latency, result);
@@ -237,7 +237,6 @@ static bool run_latency(const struct analysis_query *query, struct result *resul
     if (own.histogram)
         command_add_bars(latency, result);
     add_notices(latency, &own, result);
-    arena_free(latency);
     return true;
 }
 

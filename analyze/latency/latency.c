@@ -48,7 +48,7 @@ static name_id fold(struct row_names *names, name_id name)
     size_t len = names_length(names->trace->names, name);
     struct serving_step step;
     bool all = serving_step_of(text, &step);
-    struct buffer folded = { 0 };
+    SCOPED struct buffer folded = { 0 };
     FOR_RUNS(i, end, len, quantity_is_digit(text[i]) && quantity_is_digit(text[end])) {
         bool number =
             quantity_is_digit(text[i]) && !names->exact && (all || i == 0 || !is_letter(text[i - 1]));
@@ -60,7 +60,6 @@ static name_id fold(struct row_names *names, name_id name)
     if (all && !names->exact) /* phases are far apart: one row for each */
         buffer_printf(&folded, " (%s)", serving_phase_name(step.phase));
     names->of_name[name] = names_add(names->folded, folded.at ? folded.at : "", folded.count);
-    buffer_release(&folded);
     return names->of_name[name];
 }
 
@@ -130,8 +129,8 @@ static void find_inferred(struct latency *latency, const struct range_query *que
         if (steps->at[i].name)
             names_add(texts, steps->at[i].name, strlen(steps->at[i].name));
     struct tpa_error checked = { 0 }; /* the expressions were compiled for the names of the trace */
-    bool *selected = selection_match_names(texts, selection->filter, selection->exclude, &checked);
-    bool *named = selection_match_names(texts, query->options->name, NULL, &checked);
+    SCOPED bool *selected = selection_match_names(texts, selection->filter, selection->exclude, &checked);
+    SCOPED bool *named = selection_match_names(texts, query->options->name, NULL, &checked);
     for (size_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->at[i];
         name_id id = step->name ? names_find(texts, step->name, strlen(step->name)) : NAME_NONE;
@@ -147,7 +146,6 @@ static void find_inferred(struct latency *latency, const struct range_query *que
                                     .start_ns = step->start_ns,
                                     .duration_ns = step_list_end_ns(steps, i) - step->start_ns };
     }
-    EACH(free, selected, named);
     names_free(texts);
 }
 
@@ -254,7 +252,7 @@ static struct range_work *work_per_range(const struct latency *latency, struct a
 {
     size_t count = (size_t)row->count;
     const struct latency_range *ranges = &latency->ranges.at[row->first];
-    uint32_t *order = order_open(count);
+    SCOPED uint32_t *order = order_open(count);
     uint64_t *events = mem_alloc(mem_times(count, sizeof *events));
     for (size_t i = 0; i < count; i++)
         events[i] = ranges[i].event;
@@ -263,7 +261,6 @@ static struct range_work *work_per_range(const struct latency *latency, struct a
     struct range_work *per_range = mem_alloc(mem_times(count, sizeof *per_range));
     for (size_t i = 0; i < count; i++)
         per_range[order[i]] = work_of(activity, &ranges[order[i]]);
-    free(order);
     return per_range;
 }
 
@@ -430,18 +427,16 @@ static const struct key by_total[] = { DESC(struct latency_row, total_ns), KEY_E
 
 static void fill_rows(struct latency *latency, struct activity *activity)
 {
-    int64_t *numbers = mem_alloc(mem_times(latency->ranges.count + 1, sizeof *numbers));
+    SCOPED int64_t *numbers = mem_alloc(mem_times(latency->ranges.count + 1, sizeof *numbers));
     for (size_t i = 0; i < latency->rows.count; i++)
         fill_durations(latency, &latency->rows.at[i], numbers);
     SORT(&latency->rows, by_total);
     for (size_t i = 0; i < latency->rows.count; i++) {
-        struct range_work *per_range = work_per_range(latency, activity, &latency->rows.at[i]);
+        SCOPED struct range_work *per_range = work_per_range(latency, activity, &latency->rows.at[i]);
         fill_parts(latency, activity, &latency->rows.at[i], per_range);
         latency_add_outliers(latency, activity, &latency->rows.at[i], per_range, numbers);
-        free(per_range);
     }
     SORT(&latency->outliers, by_longer);
-    free(numbers);
 }
 
 static struct latency *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
@@ -458,7 +453,7 @@ static struct latency *analyze(const struct trace *trace, const struct selection
     struct latency *latency = arena_open(sizeof *latency);
     ARENA_OWNS(arena_of(latency), &latency->rows, &latency->ranges, &latency->outliers, &latency->bars,
                &latency->serving.all, &latency->serving.batches);
-    struct activity *activity = activity_open(trace);
+    SCOPED_OBJECT struct activity *activity = activity_open(trace);
     latency->by = by;
     latency->group = arena_hold(arena_of(latency), group_open(trace, by));
     find_ranges(latency, &query);
@@ -469,7 +464,6 @@ static struct latency *analyze(const struct trace *trace, const struct selection
             latency_add_bars(latency, &latency->rows.at[i]);
     if (!options->name)
         phases_find(&latency->serving, activity, selection, latency->group);
-    arena_free(activity);
     EACH(free, query.named, query.steps);
     return latency;
 }

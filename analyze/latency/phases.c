@@ -36,8 +36,8 @@ static void find_annotations(struct phase_query *query)
     enum { NOT_CHECKED, NOT_STEP, IS_STEP };
     const struct trace *trace = query->trace;
     size_t count = names_count(trace->names);
-    uint8_t *known = mem_zalloc(count + 1, 1);
-    struct serving_step *of_name = mem_alloc(mem_times(count + 1, sizeof *of_name));
+    SCOPED uint8_t *known = mem_zalloc(count + 1, 1);
+    SCOPED struct serving_step *of_name = mem_alloc(mem_times(count + 1, sizeof *of_name));
     for (event_id e = 0; e < trace->event_count; e++) {
         name_id name = trace->name[e];
         if (trace->kind[e] != EVENT_ANNOTATION || trace->flags[e] & (EVENT_POINT | EVENT_NO_DURATION) ||
@@ -52,7 +52,6 @@ static void find_annotations(struct phase_query *query)
     SORT_BY(query->steps.at, query->steps.count, i, ~trace_dur_ns(trace, query->steps.at[i].event));
     SORT_BY(query->steps.at, query->steps.count, i, trace_start_ns(trace, query->steps.at[i].event));
     SORT_BY(query->steps.at, query->steps.count, i, trace->track[query->steps.at[i].event]);
-    EACH(free, known, of_name);
 }
 
 /* Keep the outermost; those within complete them. */

@@ -377,7 +377,7 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_oper
 {
     const struct trace *trace = operations->trace;
     size_t names = names_count(trace->names);
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct fusion_query query = { .operations = operations,
                                   .pairs = names_open(),
                                   .outer = outer_operators_open(trace, NULL, &scratch),
@@ -393,5 +393,4 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_oper
     fusion_add_rows(sequences, trace, words, &fusions);
     EACH(names_free, fusions.keys, query.pairs);
     EACH(VEC_FREE, &fusions.at, &fusions.names, &query.pair);
-    arena_release(&scratch);
 }

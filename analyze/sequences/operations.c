@@ -159,7 +159,8 @@ static bool is_taken(const void *context, event_id e)
 static struct outer_operators find_outer(const struct trace *trace, const bool *names, struct arena *arena)
 {
     struct outer_operators outer = { 0 };
-    struct calltree *tree = calltree_open(trace, is_taken, &(struct outer_taking){ trace, names });
+    SCOPED_OBJECT struct calltree *tree =
+        calltree_open(trace, is_taken, &(struct outer_taking){ trace, names });
     outer.first = arena_zalloc(arena, trace->track_count + 1, sizeof *outer.first);
     for (size_t t = 0, thread = 0; t < trace->track_count; t++) {
         if (thread < tree->thread_count && tree->threads[thread].track == t) {
@@ -175,7 +176,6 @@ static struct outer_operators find_outer(const struct trace *trace, const bool *
     outer.at = arena_alloc(arena, mem_times(outer.count + 1, sizeof *outer.at));
     if (outer.count)
         memcpy(outer.at, tree->event, outer.count * sizeof *outer.at);
-    arena_free(tree);
     return outer;
 }
 

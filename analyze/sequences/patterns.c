@@ -27,7 +27,7 @@ static bool *match_operators(const struct trace *trace, const char *op, struct t
     if (!any) {
         struct buffer whole = { 0 };
         buffer_printf(&whole, "^(?:%s)$", op);
-        bool *matched = selection_match_names(trace->names, whole.at, NULL, err);
+        SCOPED bool *matched = selection_match_names(trace->names, whole.at, NULL, err);
         buffer_release(&whole);
         for (name_id id = 0; matched && id < count; id++) {
             exact[id] = matched[id] && seen[id];
@@ -38,7 +38,6 @@ static bool *match_operators(const struct trace *trace, const char *op, struct t
             if (near.best)
                 tpa_hint(err, "did you mean %s?", near.best);
         }
-        free(matched);
     }
     free(seen);
     if (any)
@@ -81,10 +80,10 @@ static void add_patterns(struct sequences *sequences, const struct stream_operat
                          const struct launched *all, size_t count)
 {
     const struct trace *trace = operations->trace;
-    name_id *names =
+    SCOPED name_id *names =
         mem_alloc(mem_times(2 * count + 1, sizeof *names)); /* before each pattern: its operator */
     struct names *keys = names_open();
-    VEC_OF(struct pattern) patterns = { 0 };
+    SCOPED VEC_OF(struct pattern) patterns = { 0 };
     size_t used = 0;
     FOR_RUNS(first, end, count, all[end].outer == all[first].outer) {
         event_id op = outer->at[all[first].outer];
@@ -109,21 +108,19 @@ static void add_patterns(struct sequences *sequences, const struct stream_operat
     SORT(&patterns, by_count_time);
     SORT_BY_TEXT(patterns.at, patterns.count, i, names_text(trace->names, patterns.at[i].op));
     patterns_add_rows(sequences, words, trace, patterns.at, patterns.count, names);
-    VEC_FREE(&patterns);
     names_free(keys);
-    free(names);
 }
 
 bool sequences_add_patterns(struct sequences *sequences, const struct stream_operations *operations,
                             struct work_words *words, const char *op, struct tpa_error *err)
 {
     const struct trace *trace = operations->trace;
-    bool *names = match_operators(trace, op, err);
+    SCOPED bool *names = match_operators(trace, op, err);
     if (!names)
         return false;
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct outer_operators outer = outer_operators_open(trace, names, &scratch);
-    VEC_OF(struct launched) all = { 0 };
+    SCOPED VEC_OF(struct launched) all = { 0 };
     for (size_t i = 0; i < operations->count; i++) {
         size_t of = outer_operator_of(&outer, trace, work_call(operations, &operations->at[i]));
         if (of != SIZE_MAX)
@@ -133,8 +130,5 @@ bool sequences_add_patterns(struct sequences *sequences, const struct stream_ope
     SORT_BY(all.at, all.count, i, trace_start_ns(trace, all.at[i].work));
     SORT_BY(all.at, all.count, i, all.at[i].outer);
     add_patterns(sequences, operations, words, &outer, all.at, all.count);
-    VEC_FREE(&all);
-    arena_release(&scratch);
-    free(names);
     return true;
 }

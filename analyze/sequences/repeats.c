@@ -94,7 +94,7 @@ static struct pair *slot_of(struct pairs *pairs, uint64_t key)
 static void pairs_grow(struct pairs *pairs)
 {
     size_t size = pairs->mask + 1;
-    struct pair *old = mem_alloc(mem_times(size, sizeof *old));
+    SCOPED struct pair *old = mem_alloc(mem_times(size, sizeof *old));
     uint32_t count = pairs->count;
     memcpy(old, pairs->at, size * sizeof *old);
     pairs_clear(pairs, size);
@@ -102,7 +102,6 @@ static void pairs_grow(struct pairs *pairs)
     for (size_t i = 0; i < size; i++)
         if (old[i].number != NO_CHAIN)
             *slot_of(pairs, old[i].key) = old[i];
-    free(old);
 }
 
 static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
@@ -338,7 +337,7 @@ static uint32_t *order_names(const struct stream_operations *operations)
     const struct trace *trace = operations->trace;
     size_t all = names_count(trace->names);
     uint32_t *order = mem_zalloc(all + 1, sizeof *order);
-    VEC_OF(struct named) used = { 0 };
+    SCOPED VEC_OF(struct named) used = { 0 };
     for (size_t i = 0; i < operations->count; i++) {
         name_id name = name_at(operations, i);
         if (order[name]++ == 0)
@@ -347,7 +346,6 @@ static uint32_t *order_names(const struct stream_operations *operations)
     SORT(&used, by_text);
     for (size_t i = 0; i < used.count; i++)
         order[used.at[i].name] = (uint32_t)i;
-    VEC_FREE(&used);
     return order;
 }
 
@@ -450,7 +448,7 @@ static struct repeat_group *group_rows(struct repeat_query *query)
 {
     VEC_OF(struct repeat_group) groups = { 0 };
     VEC_RESERVE(&groups, 1);
-    uint32_t *owner = mem_alloc(mem_times(query->operations->count + 1, sizeof *owner));
+    SCOPED uint32_t *owner = mem_alloc(mem_times(query->operations->count + 1, sizeof *owner));
     memset(owner, 0xff, query->operations->count * sizeof *owner);
     for (uint32_t i = 0; i < query->found.count; i++) {
         struct repeat *repeat = &query->found.at[i];
@@ -468,7 +466,6 @@ static struct repeat_group *group_rows(struct repeat_query *query)
     }
     for (size_t g = 0; g < groups.count; g++)
         query->found.at[groups.at[g].shown].left_out = false;
-    free(owner);
     return groups.at;
 }
 
@@ -500,11 +497,11 @@ void sequences_add_repeats(struct sequences *sequences, const struct stream_oper
                            struct work_words *words, bool all)
 {
     struct repeat_query query = { .operations = operations };
-    uint32_t *order = order_names(operations);
+    SCOPED uint32_t *order = order_names(operations);
     query.order = order;
     find_all(&query);
     runs_sort(query.found.at, query.found.count, sizeof *query.found.at, repeats_is_behind, &query);
-    struct repeat_group *groups = all ? NULL : group_rows(&query);
+    SCOPED struct repeat_group *groups = all ? NULL : group_rows(&query);
     for (size_t i = 0; i < query.found.count; i++) {
         if (query.found.at[i].left_out)
             continue;
@@ -513,6 +510,5 @@ void sequences_add_repeats(struct sequences *sequences, const struct stream_oper
         else
             sequences->left_out++;
     }
-    EACH(free, groups, order);
     EACH(VEC_FREE, &query.occurrences, &query.found);
 }

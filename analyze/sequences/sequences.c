@@ -125,13 +125,12 @@ static struct sequences *sequences_find_gains(const struct trace *trace)
     struct sequences *sequences = arena_open(sizeof *sequences);
     ARENA_OWNS(arena_of(sequences), &sequences->repeats, &sequences->shorts, &sequences->runs,
                &sequences->fusions, &sequences->patterns, &sequences->fused);
-    struct stream_operations *operations = stream_operations_open(trace, selection_all(trace), true);
-    struct work_words *words = work_words_open(trace, arena_of(sequences));
+    SCOPED_OBJECT struct stream_operations *operations =
+        stream_operations_open(trace, selection_all(trace), true);
+    SCOPED_OBJECT struct work_words *words = work_words_open(trace, arena_of(sequences));
     sequences->group = arena_hold(arena_of(sequences), group_open(trace, 0));
     sequences_add_runs(sequences, operations, &sequence_defaults, true);
     sequences_add_fusions(sequences, operations, words);
-    arena_free(words);
-    arena_free(operations);
     return sequences;
 }
 
@@ -155,7 +154,7 @@ static void notice_runs(const struct sequences *sequences, const struct sequence
                         const char *graph, const char *graph_option, struct result *result)
 {
     const struct short_row *total = &sequences->total;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (total->runs == 0) {
         buffer_puts(&text, "no operations shorter than ");
         quantity_append_time(&text, own->short_ns);
@@ -179,7 +178,6 @@ static void notice_runs(const struct sequences *sequences, const struct sequence
     }
     result_add_notice(result, "short_runs", total->runs, NULL, TPA_NOWHERE, "%s", text.at);
     result_make_clause(result);
-    buffer_release(&text);
 }
 
 static struct table *shorts_table(const struct sequences *sequences, const char *graph)
@@ -256,7 +254,8 @@ static void add_notices(const struct sequences *sequences, struct result *result
 static bool run_sequences(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     const struct sequence_options *own = query->options;
-    struct sequences *sequences = sequences_analyze(query->trace, query->selection, query->by, own, err);
+    SCOPED_OBJECT struct sequences *sequences =
+        sequences_analyze(query->trace, query->selection, query->by, own, err);
     if (!sequences)
         return false;
     if (own->op) {
@@ -272,7 +271,6 @@ static bool run_sequences(const struct analysis_query *query, struct result *res
         result_add_table(result, repeats_table(sequences, query->trace));
         add_notices(sequences, result);
     }
-    arena_free(sequences);
     return true;
 }
 

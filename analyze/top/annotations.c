@@ -179,7 +179,7 @@ struct narrowings top_narrow_annotations(const struct top_events *events)
 {
     const struct trace *trace = events->trace;
     struct narrowings narrowings = { 0 };
-    struct annotations *annotations = arena_open(sizeof *annotations);
+    SCOPED_OBJECT struct annotations *annotations = arena_open(sizeof *annotations);
     ARENA_OWNS(arena_of(annotations), &annotations->at);
     find_annotations(events, annotations);
     if (annotations->count)
@@ -191,6 +191,5 @@ struct narrowings top_narrow_annotations(const struct top_events *events)
                 end_ns = snap(&of->ends, trace_end_ns(trace, e));
         *VEC_PUSH(&narrowings) = (struct narrowed){ e, start_ns, end_ns > start_ns ? end_ns : start_ns };
     }
-    arena_free(annotations);
     return narrowings;
 }

@@ -73,7 +73,7 @@ static void assign_later(struct device_state *state, size_t index, int64_t durat
 static void add_launched(struct device_state *state)
 {
     const struct top_calls *calls = state->calls;
-    VEC_OF(struct node_time) callers = { 0 };
+    SCOPED VEC_OF(struct node_time) callers = { 0 };
     for (node_id n = (node_id)calls->tree->count; n-- > 0;) {
         node_id parent = calls->tree->parent[n];
         uint32_t row = top_row_of_node(calls, n);
@@ -92,7 +92,6 @@ static void add_launched(struct device_state *state)
         }
         add_wrapped(&callers.at[callers.count - 1].time_ns, all_ns);
     }
-    VEC_FREE(&callers);
 }
 
 /* The nodes of all that may be given work. */
@@ -201,7 +200,7 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
     };
     size_t next = 0, next_launched = 0;
     struct time_scan times;
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     time_scan_begin(&times, trace);
     find_nodes(&state, &scratch);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -216,5 +215,4 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
         }
     }
     add_launched(&state);
-    arena_release(&scratch);
 }

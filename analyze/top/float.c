@@ -164,8 +164,8 @@ static void sum_kernels(struct float_state *state)
 static void sum_children(struct float_state *state)
 {
     const struct calltree *tree = state->calls->tree;
-    node_id *first_child = mem_alloc(mem_times(tree->count + 1, sizeof *first_child));
-    node_id *next_child = mem_alloc(mem_times(tree->count + 1, sizeof *next_child));
+    SCOPED node_id *first_child = mem_alloc(mem_times(tree->count + 1, sizeof *first_child));
+    SCOPED node_id *next_child = mem_alloc(mem_times(tree->count + 1, sizeof *next_child));
     memset(first_child, 0xff, (tree->count + 1) * sizeof *first_child);
     for (node_id n = (node_id)tree->count; n-- > 0;) {
         if (state->calls->state[n] & NODE_FOLDED)
@@ -181,7 +181,6 @@ static void sum_children(struct float_state *state)
         next_child[n] = first_child[parent];
         first_child[parent] = n;
     }
-    EACH(free, first_child, next_child);
 }
 
 static void sum_rows(struct float_state *state)

@@ -52,7 +52,7 @@ static void count_calls(struct top_rows *rows, struct top_calls *calls)
     bool any_once = !events->per_call;
     for (uint32_t i = 0; i < trace->file_count; i++)
         any_once |= !events->files[i].is_torch;
-    node_id *ends = any_once ? ends_of_calls(tree) : NULL;
+    SCOPED node_id *ends = any_once ? ends_of_calls(tree) : NULL;
     top_calls_make_rows(calls);
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
@@ -70,7 +70,6 @@ static void count_calls(struct top_rows *rows, struct top_calls *calls)
         if (parent_row != ROW_NONE)
             add_wrapped(&rows->at[parent_row].self_cpu_ns, -dur_ns);
     }
-    free(ends);
 }
 
 static void count_forked(const struct top_events *events, struct top_counts *counts)

@@ -17,7 +17,7 @@ static bool is_main_thread(const struct track *track)
 static void find_threads_of_steps(struct top_links *links, const struct top_events *events, size_t processes)
 {
     const struct trace *trace = events->trace;
-    int64_t *first_ns = mem_zalloc(processes + 1, sizeof *first_ns);
+    SCOPED int64_t *first_ns = mem_zalloc(processes + 1, sizeof *first_ns);
     for (size_t i = 0; i < events->steps.count; i++) {
         event_id e = events->steps.at[i];
         size_t p = attribution_process(links->launches, e);
@@ -26,14 +26,13 @@ static void find_threads_of_steps(struct top_links *links, const struct top_even
         links->stop_thread[p] = trace->track[e];
         first_ns[p] = trace_start_ns(trace, e);
     }
-    free(first_ns);
 }
 
 /* Of each process that has none yet the main thread, else a thread that has no track. */
 static void find_main_threads(struct top_links *links, const struct trace *trace, size_t processes)
 {
-    uint32_t *most = mem_zalloc(processes + 1, sizeof *most);
-    bool *by_step = mem_zalloc(processes + 1, sizeof *by_step);
+    SCOPED uint32_t *most = mem_zalloc(processes + 1, sizeof *most);
+    SCOPED bool *by_step = mem_zalloc(processes + 1, sizeof *by_step);
     for (size_t p = 0; p < processes; p++)
         by_step[p] = links->stop_thread[p] != TRACK_NONE;
     for (track_id t = 0; t < trace->track_count; t++) {
@@ -47,7 +46,6 @@ static void find_main_threads(struct top_links *links, const struct trace *trace
     for (size_t p = 0; p < processes; p++)
         if (links->stop_thread[p] == TRACK_NONE)
             links->stop_thread[p] = (track_id)(trace->track_count + p);
-    EACH(free, most, by_step);
 }
 
 /* It is not recorded. It is the thread of the first ProfilerStep mark, else the main thread. */

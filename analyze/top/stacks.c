@@ -77,8 +77,8 @@ event_id *top_borrow_stacks(const struct top_calls *calls, const struct top_link
 {
     const struct calltree *tree = calls->tree;
     const struct trace *trace = tree->trace;
-    struct forwards forwards = { 0 };
-    node_id *backward = find_backward(calls, links, &forwards);
+    SCOPED struct forwards forwards = { 0 };
+    SCOPED node_id *backward = find_backward(calls, links, &forwards);
     event_id *stack_event = mem_alloc(mem_times(trace->event_count + 1, sizeof *stack_event));
     for (event_id e = 0; e < trace->event_count; e++)
         stack_event[e] = e;
@@ -93,7 +93,5 @@ event_id *top_borrow_stacks(const struct top_calls *calls, const struct top_link
                              ? find_forward(&forwards, attribution_process(links->launches, e), sequence)
                              : EVENT_NONE;
     }
-    VEC_FREE(&forwards);
-    free(backward);
     return stack_event;
 }

@@ -348,11 +348,10 @@ void top_add_notices(const struct top *top, struct result *result)
 
 struct result *top_result(const struct trace *trace, const struct top_options *options)
 {
-    struct top *top = top_analyze(trace, options);
+    SCOPED_OBJECT struct top *top = top_analyze(trace, options);
     struct result *result = result_open("tpa.top/1");
     result_add_table(result, top_table(top));
     top_add_notices(top, result);
-    arena_free(top);
     return result;
 }
 

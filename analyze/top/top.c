@@ -239,7 +239,7 @@ static void collect_rows(struct top *top, struct top_rows *rows)
     top->group = arena_hold(arena_of(top), rows->group);
     rows->group = NULL;
     add_up(top, rows);
-    VEC_OF(struct listed_row) listed = { 0 };
+    SCOPED VEC_OF(struct listed_row) listed = { 0 };
     for (size_t i = 0; i < rows->count; i++)
         if (rows->at[i].count || (rows->at[i].captured && !top->as_torch))
             *VEC_PUSH(&listed) = (struct listed_row){ top->trace, &rows->at[i] };
@@ -248,7 +248,6 @@ static void collect_rows(struct top *top, struct top_rows *rows)
     for (size_t i = 0; i < listed.count; i++)
         if (!top->per_call || !names->wanted || names->wanted[listed.at[i].sums->key.name])
             *VEC_PUSH(top) = row_of(top, rows, listed.at[i].sums);
-    VEC_FREE(&listed);
 }
 
 /* ---- the stages ---- */
@@ -322,7 +321,7 @@ static void count_rows(struct top *top, struct top_rows *rows, struct top_calls 
     const struct trace *trace = top->trace;
     const struct top_options *options = rows->events->options;
     unsigned workers = parallel_parts(trace->workers, trace->event_count);
-    uint64_t *leftovers =
+    SCOPED uint64_t *leftovers =
         options->float_times ? mem_zalloc(trace->event_count / 64 + 1, sizeof *leftovers) : NULL;
     top->counts.moved_calls = links->moved_calls;
     struct counting counting = { .rows = rows, .calls = calls, .counts = &top->counts };
@@ -339,7 +338,6 @@ static void count_rows(struct top *top, struct top_rows *rows, struct top_calls 
     }
     if (options->float_times)
         top_sum_as_torch(rows, calls, links, &counting.narrowings, leftovers);
-    free(leftovers);
     VEC_FREE(&counting.narrowings);
 }
 
@@ -353,7 +351,7 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     top_links_open(&links, &events);
     top_calls_nest(&calls, &events, &links);
     /* which row an event belongs to, and the sums */
-    struct top_rows *rows =
+    SCOPED_OBJECT struct top_rows *rows =
         top_rows_open(&events, events.by & TOP_STACK ? top_borrow_stacks(&calls, &links) : NULL);
 
     struct top *top = arena_open(sizeof *top);
@@ -366,7 +364,6 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     count_rows(top, rows, &calls, &links);
     collect_rows(top, rows);
 
-    arena_free(rows);
     arena_free(calls.tree);
     EACH(free, calls.state, calls.row_of_node, calls.wide_row_of_node);
     EACH(VEC_FREE, &links.moves, &links.lookalikes);

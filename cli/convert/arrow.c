@@ -53,11 +53,9 @@ static struct output_column *add_column(struct output *output, const char *name,
 /* The number of TEXT in COLUMN's dictionary, where it is added the first time. */
 static uint32_t code_of(struct output_column *column, const char *text, size_t len)
 {
-    struct buffer valid = { 0 };
+    SCOPED struct buffer valid = { 0 };
     arrow_add_utf8(&valid, text, len);
-    uint32_t code = names_add(column->names, valid.at ? valid.at : "", valid.count);
-    buffer_release(&valid);
-    return code;
+    return names_add(column->names, valid.at ? valid.at : "", valid.count);
 }
 
 static uint32_t code_of_text(struct output_column *column, const struct names *texts, name_id id)
@@ -138,7 +136,7 @@ static void add_ids(struct output *output, const char *name, size_t text_member,
     }
     add_track_names(output, name, text_member);
     struct output_column *column = &output->columns[output->count - 1];
-    struct buffer number = { 0 };
+    SCOPED struct buffer number = { 0 };
     for (size_t t = 0; t < trace->track_count; t++) {
         if (column->codes[t] != NAME_NONE)
             continue;
@@ -146,7 +144,6 @@ static void add_ids(struct output *output, const char *name, size_t text_member,
         buffer_printf(&number, "%lld", (long long)get(trace, &trace->tracks[t]));
         column->codes[t] = code_of(column, number.at, number.count);
     }
-    buffer_release(&number);
 }
 
 static void add_file_column(struct output *output)

@@ -170,9 +170,9 @@ static void chrome_append_place(const struct chrome_output *output, struct buffe
 static void place_tracks(struct chrome_output *output)
 {
     const struct trace *trace = output->all;
-    bool *shared = timeline_shared_processes(trace);
+    SCOPED bool *shared = timeline_shared_processes(trace);
     output->place = mem_zalloc(trace->track_count + 1, sizeof *output->place);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < trace->track_count; i++) {
         const struct track *track = &trace->tracks[i];
         PUT(&text, ",\"pid\":");
@@ -185,8 +185,6 @@ static void place_tracks(struct chrome_output *output)
             exact_add_integer(&text, track->tid);
         output->place[i] = chrome_keep(&output->arena, &text);
     }
-    buffer_release(&text);
-    free(shared);
 }
 
 /* ---- metadata events: what processes and threads are called ---- */
@@ -228,7 +226,7 @@ static void chrome_append_process_name(struct chrome_output *output, struct buff
         append_text_fact(output, out, track, "process_name", "name", name);
         return;
     }
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     timeline_add_file(&text, trace, trace->tracks[track].file);
     if (name != NAME_NONE)
         buffer_printf(&text, " %s", names_text(trace->texts, name));
@@ -236,13 +234,12 @@ static void chrome_append_process_name(struct chrome_output *output, struct buff
     PUT(out, "\"name\":");
     escape_json_string(out, text.at, text.count);
     PUT(out, "}}");
-    buffer_release(&text);
 }
 
 static void append_facts(struct chrome_output *output, struct buffer *out)
 {
     const struct trace *trace = output->all;
-    bool *is_first = timeline_first_tracks(trace);
+    SCOPED bool *is_first = timeline_first_tracks(trace);
     for (track_id i = 0; i < trace->track_count; i++) {
         const struct track *track = &trace->tracks[i];
         if (is_first[i]) {
@@ -257,7 +254,6 @@ static void append_facts(struct chrome_output *output, struct buffer *out)
         append_text_fact(output, out, i, "thread_name", "name", track->thread_name);
         append_number_fact(output, out, i, "thread_sort_index", track->thread_sort_index);
     }
-    free(is_first);
 }
 
 /* ---- events ---- */
@@ -526,7 +522,7 @@ static bool *find_plain(const struct names *names, bool (*is_plain)(const char *
 
 static void chrome_find_args(struct chrome_output *output)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         if (output->trace->args[arg].count == 0)
             continue;
@@ -539,13 +535,12 @@ static void chrome_find_args(struct chrome_output *output)
             .key = chrome_keep(&output->part_arena, &text),
         };
     }
-    buffer_release(&text);
 }
 
 static void find_categories(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     output->category = mem_zalloc(trace->category_count + 1, sizeof *output->category);
     for (size_t i = 0; i < trace->category_count; i++) {
         name_id id = trace->categories[i].text;
@@ -555,7 +550,6 @@ static void find_categories(struct chrome_output *output)
         escape_json_string(&text, names_text(trace->texts, id), names_length(trace->texts, id));
         output->category[i] = chrome_keep(&output->part_arena, &text);
     }
-    buffer_release(&text);
 }
 
 /* Logs of tpa capture have no arrows, which are useful in a timeline. */
@@ -573,13 +567,12 @@ static void find_arrows(struct chrome_output *output)
     output->arrows.count = 0;
     if (!output->makes_arrows)
         return;
-    struct attribution *launches = attribution_open(trace);
+    SCOPED_OBJECT struct attribution *launches = attribution_open(trace);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id call = event_is_launched(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
         if (call != EVENT_NONE)
             *VEC_PUSH(&output->arrows) = (struct arrow){ call, e };
     }
-    arena_free(launches);
 }
 
 static void append_time_of_file(const void *context, struct buffer *out, uint32_t file, int64_t ns)

@@ -119,12 +119,11 @@ static bool *find_common(const struct trace *trace)
 /* The processes of a file, as written and as recorded. */
 void chrome_append_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
 {
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     if (timeline_add_pid(&name, trace, track, shared))
         escape_json_string(out, name.at ? name.at : "", name.count);
     else
         buffer_add(out, name.at, name.count);
-    buffer_release(&name);
 }
 
 /* How processes are written: by track. */
@@ -159,7 +158,7 @@ static void append_file_facts(struct buffer *out, const struct trace *trace, con
                               const bool *common, uint32_t index)
 {
     const struct trace_file *file = &trace->files[index];
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     timeline_add_file(&name, trace, index);
     PUT(out, "{\"name\":");
     escape_json_string(out, name.at, name.count);
@@ -180,16 +179,15 @@ static void append_file_facts(struct buffer *out, const struct trace *trace, con
     append_lacks(out, trace, index);
     out->count = out->count > before + 1 ? out->count - 2 : before;
     buffer_putc(out, '}');
-    buffer_release(&name);
 }
 
 void chrome_head_append(const struct trace *trace, struct buffer *out)
 {
-    bool *is_first = timeline_first_tracks(trace), *shared = timeline_shared_processes(trace);
+    SCOPED bool *is_first = timeline_first_tracks(trace), *shared = timeline_shared_processes(trace);
     struct chrome_pids pids = { is_first, shared };
     const struct trace_file *first = trace->files;
     bool several = trace->file_count > 1;
-    bool *common = several ? find_common(trace) : NULL;
+    SCOPED bool *common = several ? find_common(trace) : NULL;
     PUT(out, "{\n");
     for (size_t i = 0; trace->file_count && i < first->properties.count; i++)
         if (!several || common[i])
@@ -217,5 +215,4 @@ void chrome_head_append(const struct trace *trace, struct buffer *out)
             buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
     }
     PUT(out, "\"traceEvents\":[\n");
-    EACH(free, is_first, shared, common);
 }

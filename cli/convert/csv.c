@@ -80,7 +80,7 @@ static void csv_append_place(struct buffer *out, const struct trace *trace, cons
 
 static void csv_append_head(const struct csv_output *output, struct buffer *out)
 {
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     buffer_puts(out, output->trace->file_count > 1 ? "file," : "");
     buffer_puts(out, CONVERT_EVENT_COLUMNS);
     for (size_t i = 0; i < output->arg_count; i++) {
@@ -89,7 +89,6 @@ static void csv_append_head(const struct csv_output *output, struct buffer *out)
         convert_add_arg_column(&name, output->args[i]);
         escape_csv(out, name.at, name.count);
     }
-    buffer_release(&name);
     buffer_putc(out, '\n');
 }
 
@@ -162,7 +161,7 @@ static void csv_prepare(struct csv_output *output)
 {
     const struct trace *trace = output->trace;
     size_t names = names_count(trace->names);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     output->shift_ns = timeline_shifts(trace);
     output->name = mem_zalloc(names + 1, sizeof *output->name);
     for (name_id id = 0; id < names; id++) {
@@ -183,7 +182,6 @@ static void csv_prepare(struct csv_output *output)
     for (int arg = 0; arg < ARG_COUNT; arg++)
         if (trace->args[arg].count)
             output->args[output->arg_count++] = (enum trace_arg)arg;
-    buffer_release(&text);
 }
 
 static bool write_csv(const struct trace *trace, const struct convert_args *args, FILE *out,

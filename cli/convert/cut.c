@@ -29,7 +29,7 @@ struct touching {
 static struct touching list_touching(const struct trace *trace, const bool *events)
 {
     struct touching touching = { 0 };
-    bool *has_flow = mem_zalloc(trace->track_count + 1, sizeof *has_flow);
+    SCOPED bool *has_flow = mem_zalloc(trace->track_count + 1, sizeof *has_flow);
     for (size_t i = 0; i < trace->flow_count; i++)
         has_flow[trace_flow(trace, i).track] = true;
     for (event_id e = 0; e < trace->event_count; e++)
@@ -41,7 +41,6 @@ static struct touching list_touching(const struct trace *trace, const bool *even
         if (touching.at[i].track == touching.at[i - 1].track &&
             touching.at[i].end_ns < touching.at[i - 1].end_ns)
             touching.at[i].end_ns = touching.at[i - 1].end_ns;
-    free(has_flow);
     return touching;
 }
 
@@ -71,9 +70,9 @@ static const struct key by_arrow[] = { ASC(struct loose_end, category), ASC(stru
 static bool *find_flows(const struct trace *trace, const bool *events)
 {
     bool *keep = mem_zalloc(trace->flow_count + 1, sizeof *keep);
-    struct touching touching = list_touching(trace, events);
+    SCOPED struct touching touching = list_touching(trace, events);
     name_id between = names_find(trace->texts, CONVERT_COLLECTIVE, strlen(CONVERT_COLLECTIVE));
-    VEC_OF(struct loose_end) ends = { 0 };
+    SCOPED VEC_OF(struct loose_end) ends = { 0 };
     for (size_t i = 0; i < trace->flow_count; i++) {
         const struct trace_flow flow = trace_flow(trace, i);
         uint32_t file = flow.category == between ? 0 : trace->tracks[flow.track].file;
@@ -90,7 +89,6 @@ static bool *find_flows(const struct trace *trace, const bool *events)
         for (size_t i = first; i < end; i++)
             keep[ends.at[i].flow] = begins && goes_on;
     }
-    EACH(VEC_FREE, &ends, &touching);
     return keep;
 }
 
@@ -100,16 +98,15 @@ static bool *find_flows(const struct trace *trace, const bool *events)
 static bool *find_samples(const struct trace *trace, const struct selection *selection)
 {
     bool *keep = mem_zalloc(trace->sample_count + 1, sizeof *keep);
-    bool *named = selection->names
-                      ? selection_match_names(trace->texts, selection->filter, selection->exclude, NULL)
-                      : NULL;
+    SCOPED bool *named =
+        selection->names ? selection_match_names(trace->texts, selection->filter, selection->exclude, NULL)
+                         : NULL;
     for (size_t i = 0; i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
         keep[i] = selection_holds_track(selection, sample->track) &&
                   selection_holds_time(selection, trace->tracks[sample->track].file, sample->ts_ns) &&
                   (!named || named[sample->counter]);
     }
-    free(named);
     return keep;
 }
 

@@ -47,23 +47,21 @@ bool convert_files_can(const struct invocation *call)
 static void add_last_moments(struct convert_files *files, const struct trace *trace)
 {
     size_t known = files->all->file_count;
-    int64_t *last_ns = timeline_last_moments(trace);
+    SCOPED int64_t *last_ns = timeline_last_moments(trace);
     files->last_ns =
         mem_realloc(files->last_ns, mem_times(known + trace->file_count + 1, sizeof *files->last_ns));
     for (size_t f = 0; f < trace->file_count; f++)
         files->last_ns[known + f] = last_ns[f];
-    free(last_ns);
 }
 
 static void add_sampled_tracks(struct convert_files *files, const struct trace *trace)
 {
     size_t known = files->all->track_count;
-    bool *has_samples = timeline_sampled_tracks(trace);
+    SCOPED bool *has_samples = timeline_sampled_tracks(trace);
     files->has_samples = mem_realloc(files->has_samples,
                                      mem_times(known + trace->track_count + 1, sizeof *files->has_samples));
     for (size_t t = 0; t < trace->track_count; t++)
         files->has_samples[known + t] = has_samples[t];
-    free(has_samples);
 }
 
 static void add_own_events(struct convert_files *files, const struct trace *trace, const bool *needed,
@@ -87,15 +85,13 @@ static bool files_add_file(void *context, struct trace *trace, struct tpa_error 
     timeline_notice_numbers(&files->numbers, trace);
     add_last_moments(files, trace);
     add_sampled_tracks(files, trace);
-    struct collectives *of_file = collectives_open(trace);
-    bool *needed = collectives_join_needs(of_file);
+    SCOPED_OBJECT struct collectives *of_file = collectives_open(trace);
+    SCOPED bool *needed = collectives_join_needs(of_file);
     trace_append(files->all, trace, needed);
     read.kept = (event_id)files->all->event_count - read.first_event;
     *VEC_PUSH(&files->reads) = read;
     add_own_events(files, trace, needed, read.first_event);
     collectives_join_add(files->join, of_file, needed, read.first_event, read.first_file);
-    free(needed);
-    arena_free(of_file);
     return true;
 }
 

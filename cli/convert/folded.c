@@ -174,8 +174,8 @@ static void add_cpu_time(struct trace_stacks *stacks, const struct calltree *tre
 static void add_gpu_time(struct trace_stacks *stacks, const struct calltree *tree, const stack_id *stack)
 {
     const struct trace *trace = stacks->trace;
-    struct attribution *launches = attribution_open(trace);
-    node_id *node = calltree_nodes(tree);
+    SCOPED_OBJECT struct attribution *launches = attribution_open(trace);
+    SCOPED node_id *node = calltree_nodes(tree);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (!event_is_gpu_work((enum event_kind)trace->kind[e]))
             continue;
@@ -188,8 +188,6 @@ static void add_gpu_time(struct trace_stacks *stacks, const struct calltree *tre
         stack_id id = find_stack(stacks, parent, stacks->frame_of[trace->name[e]]);
         add_own_time(stacks, id, trace_dur_ns(trace, e));
     }
-    free(node);
-    arena_free(launches);
 }
 
 static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *line,
@@ -198,21 +196,19 @@ static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *li
     const struct trace *trace = stacks->trace;
     if (key->parent != STACK_NONE) {
         const char *name = names_text(trace->names, key->frame);
-        struct buffer steps = { 0 };
+        SCOPED struct buffer steps = { 0 };
         if (step_name_add_all(&steps, name))
             escape_folded(line, steps.at, steps.count);
         else
             escape_folded(line, name, names_length(trace->names, key->frame));
-        buffer_release(&steps);
         return;
     }
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (key->frame == trace->track_count)
         buffer_puts(&text, "[launch not in the trace]");
     else
         timeline_add_track(&text, trace, key->frame);
     escape_folded(line, text.at, text.count);
-    buffer_release(&text);
 }
 
 /* A frame of the current stack, and the end of its text. */
@@ -225,9 +221,9 @@ struct open_frame {
 static void make_stacks(const void *context, size_t part, struct buffer *out)
 {
     const struct trace_stacks *stacks = context;
-    VEC_OF(stack_id) chain = { 0 };
-    VEC_OF(struct open_frame) open = { 0 };
-    struct buffer line = { 0 };
+    SCOPED VEC_OF(stack_id) chain = { 0 };
+    SCOPED VEC_OF(struct open_frame) open = { 0 };
+    SCOPED struct buffer line = { 0 };
     for (stack_id id = stacks->parts.at[part]; id < stacks->parts.at[part + 1]; id++) {
         if (stacks->own_ns.at[id] <= 0)
             continue;
@@ -248,15 +244,13 @@ static void make_stacks(const void *context, size_t part, struct buffer *out)
         buffer_add(out, line.at, line.count);
         buffer_printf(out, " %" PRId64 "\n", stacks->own_ns.at[id]);
     }
-    buffer_release(&line);
-    EACH(VEC_FREE, &chain, &open);
 }
 
 /* Cut the output into parts of about BYTES_PER_PART, so that memory does not depend on how deep stacks are, and compute
  * the total size: a line is that of its parent plus one frame. */
 static int64_t cut_into_parts(struct trace_stacks *stacks)
 {
-    struct buffer frame = { 0 };
+    SCOPED struct buffer frame = { 0 };
     int64_t *length = mem_alloc(mem_times(stacks->own_ns.count + 1, sizeof *length)), whole = 0, part = 0;
     *VEC_PUSH(&stacks->parts) = 0;
     for (stack_id id = 0; id < stacks->own_ns.count; id++) {
@@ -274,7 +268,6 @@ static int64_t cut_into_parts(struct trace_stacks *stacks)
         }
     }
     *VEC_PUSH(&stacks->parts) = (stack_id)stacks->own_ns.count;
-    buffer_release(&frame);
     free(length);
     return whole;
 }
@@ -309,9 +302,9 @@ static bool write_trace_folded(const struct trace *trace, const struct convert_a
 {
     struct trace_stacks stacks = { .trace = trace, .keys = names_open() };
     join_steps(&stacks);
-    struct calltree *tree = calltree_open(trace, takes_call, trace);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, takes_call, trace);
     calltree_nest(tree);
-    stack_id *stack = stack_nodes(&stacks, tree);
+    SCOPED stack_id *stack = stack_nodes(&stacks, tree);
     bool gpu = args->time == CONVERT_GPU_TIME;
     if (gpu)
         add_gpu_time(&stacks, tree, stack);
@@ -323,8 +316,7 @@ static bool write_trace_folded(const struct trace *trace, const struct convert_a
                     ? refuse_length(bytes, err)
                     : packer_write(&packer, stacks.parts.count - 1, out, err);
     summarize(&stacks, tree, gpu, summary);
-    EACH(free, stack, stacks.frame_of);
-    arena_free(tree);
+    free(stacks.frame_of);
     EACH(VEC_FREE, &stacks.own_ns, &stacks.parts);
     names_free(stacks.keys);
     return fine;

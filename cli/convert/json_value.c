@@ -23,7 +23,7 @@ void json_value_append(struct buffer *out, const char *text, size_t len)
         escape_json_string(out, text, len);
         return;
     }
-    struct buffer string = { 0 };
+    SCOPED struct buffer string = { 0 };
     for (const char *at = text; at < text + len; at++) {
         if (*at != '"') {
             buffer_putc(out, *at);
@@ -34,5 +34,4 @@ void json_value_append(struct buffer *out, const char *text, size_t len)
         escape_json_string(out, string.at ? string.at : "", string.count);
         at = end;
     }
-    buffer_release(&string);
 }

@@ -12,18 +12,16 @@ static bool runs(const struct path_segment *piece)
 void convert_each_mark(const struct trace *trace, convert_mark_fn *visit, void *context)
 {
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct path_windows *windows = path_windows_whole(graph);
+    SCOPED_OBJECT struct path_windows *windows = path_windows_whole(graph);
     for (size_t w = 0; w < windows->count; w++) {
-        struct path *path = path_open(graph, &windows->at[w]);
+        SCOPED_OBJECT struct path *path = path_open(graph, &windows->at[w]);
         const struct path_segment *last = NULL;
         FOR_EACH(piece, path) {
             bool changes = runs(piece) && last && trace->track[last->event] != trace->track[piece->event];
             visit(context, graph, piece, changes ? last : NULL);
             last = runs(piece) ? piece : last;
         }
-        arena_free(path);
     }
-    arena_free(windows);
 }
 
 void convert_mark_name(const struct trace *trace, const struct path_segment *piece, struct buffer *out)
@@ -45,7 +43,7 @@ struct json_marks {
 static void append_piece(const struct convert_marks *marks, const struct replay_graph *graph,
                          const struct path_segment *piece, struct buffer *out)
 {
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     convert_mark_name(marks->trace, piece, &name);
     buffer_puts(out, ",\n{\"ph\":\"X\",\"cat\":\"critical_path\",\"name\":");
     escape_json_string(out, name.at, name.count);
@@ -53,7 +51,6 @@ static void append_piece(const struct convert_marks *marks, const struct replay_
     marks->put_time(marks->context, out, piece->file, piece->start_ns - graph->shift_ns[piece->file]);
     int64_t dur_ns = piece->end_ns - piece->start_ns;
     buffer_printf(out, ",\"dur\":%lld.%03d}", (long long)(dur_ns / 1000), (int)(dur_ns % 1000));
-    buffer_release(&name);
 }
 
 static void marks_append_arrow_end(const struct convert_marks *marks, const struct replay_graph *graph,

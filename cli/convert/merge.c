@@ -27,8 +27,8 @@ int64_t convert_way_moment(const void *context, int64_t moment_ns)
 static struct rank_clock *find_clocks(const struct trace *trace, const struct collectives *joined,
                                       size_t *collectives)
 {
-    struct collectives *own = joined ? NULL : collectives_open(trace);
-    struct collective_matches *matches = collective_matches_open(joined ? joined : own);
+    SCOPED_OBJECT struct collectives *own = joined ? NULL : collectives_open(trace);
+    SCOPED_OBJECT struct collective_matches *matches = collective_matches_open(joined ? joined : own);
     struct rank_clock *clocks = matches->clocks;
     matches->clocks = NULL;
     *collectives = matches->count;
@@ -36,8 +36,6 @@ static struct rank_clock *find_clocks(const struct trace *trace, const struct co
     for (size_t f = 0; f < trace->file_count; f++)
         if (clocks[f].ahead_ns == CLOCK_UNKNOWN)
             clocks[f] = clocks[set->first[set->files[f].rank]];
-    arena_free(matches);
-    arena_free(own);
     return clocks;
 }
 
@@ -212,7 +210,7 @@ static void draw_arrows(struct trace *trace, const struct collectives *joined,
     struct collectives *own = joined ? NULL : collectives_open(trace);
     const struct collectives *all = joined ? joined : own;
     struct collective_matches *matches = collective_matches_open(all);
-    struct arrows arrows = { .first_id = first_id_of(numbers, trace->file_count) };
+    SCOPED struct arrows arrows = { .first_id = first_id_of(numbers, trace->file_count) };
     int64_t *base_ns = bases_of(trace);
     for (size_t m = 0; m < matches->count; m++) {
         const size_t *members = matches->member + matches->at[m].first;
@@ -230,7 +228,6 @@ static void draw_arrows(struct trace *trace, const struct collectives *joined,
         buffer_printf(summary,
                       "%zu more would point to what had ended before, by these clocks, and are left out\n",
                       arrows.backward);
-    VEC_FREE(&arrows);
 }
 
 uint64_t convert_own_flows(const struct trace *trace)
@@ -244,13 +241,12 @@ struct convert_way *convert_merge(struct trace *trace, const struct collectives 
                                   const struct timeline_numbers *numbers, struct buffer *summary)
 {
     size_t collectives;
-    struct rank_clock *clocks = find_clocks(trace, joined, &collectives);
+    SCOPED struct rank_clock *clocks = find_clocks(trace, joined, &collectives);
     if (!collectives) {
         buffer_puts(summary, "no collective was found on several ranks: their clocks are as recorded\n");
-        free(clocks);
         return NULL;
     }
-    bool *fits = mem_zalloc(trace->file_count + 1, sizeof *fits);
+    SCOPED bool *fits = mem_zalloc(trace->file_count + 1, sizeof *fits);
     struct convert_way *ways = mem_zalloc(trace->file_count + 1, sizeof *ways);
     for (uint32_t f = 0; f < trace->file_count; f++)
         ways[f] = way_of(trace, f, &clocks[f]); /* while all have their own base */
@@ -261,6 +257,5 @@ struct convert_way *convert_merge(struct trace *trace, const struct collectives 
     }
     merge_append_clocks(summary, trace, clocks, fits);
     draw_arrows(trace, joined, numbers, summary);
-    EACH(free, fits, clocks);
     return ways;
 }

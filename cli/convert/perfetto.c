@@ -444,10 +444,9 @@ static void perfetto_make_part(const void *context, size_t part, struct buffer *
         make_packets(output, part, out);
         return;
     }
-    struct buffer packets = { 0 };
+    SCOPED struct buffer packets = { 0 };
     make_packets(output, part, &packets);
     perfetto_append_compressed(out, &packets);
-    buffer_release(&packets);
 }
 
 static void make_path(const void *context, size_t part, struct buffer *out)
@@ -516,7 +515,7 @@ static void perfetto_release_part(struct perfetto_output *output)
 static void find_defaults(struct perfetto_output *output)
 {
     const struct perfetto_plan *plan = &output->plan;
-    uint32_t *counts = mem_zalloc(output->next_uuid + 1, sizeof *counts);
+    SCOPED uint32_t *counts = mem_zalloc(output->next_uuid + 1, sizeof *counts);
     output->unit_ns = FIRST_TIME_NS;
     output->default_track = 0;
     output->has_slices = false;
@@ -528,7 +527,6 @@ static void find_defaults(struct perfetto_output *output)
         if (++counts[mark.uuid] > counts[output->default_track])
             output->default_track = mark.uuid;
     }
-    free(counts);
 }
 
 /* Prepare to write TRACE, whose position in ALL is READ. Takes BETWEEN: the arrows between ranks that touch its events. */
@@ -633,9 +631,8 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
     perfetto_prepare(output, &numbers, has_samples, args);
     free(has_samples);
     if (trace->file_count > 1) {
-        struct collectives *all = collectives_open(trace);
+        SCOPED_OBJECT struct collectives *all = collectives_open(trace);
         writing.flows = perfetto_flows_between(&output->between, all);
-        arena_free(all);
     }
     bool fine = perfetto_begin(&writing, args, out, err) &&
                 perfetto_add_part(&writing, trace, &(struct convert_read){ 0 }, &output->between, err);

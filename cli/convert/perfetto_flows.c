@@ -15,7 +15,7 @@ static uint64_t flow_id(int kind, uint64_t number)
 
 static void add_launches(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
-    struct attribution *launches = attribution_open(trace);
+    SCOPED_OBJECT struct attribution *launches = attribution_open(trace);
     flows->is_launched = mem_zalloc(trace->event_count / 64 + 1, sizeof *flows->is_launched);
     flows->launches.first_id = flow_id(FLOW_LAUNCH, *next);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -26,7 +26,6 @@ static void add_launches(struct perfetto_flows *flows, const struct trace *trace
         flows->is_launched[e / 64] |= UINT64_C(1) << e % 64;
         flows->arrows++;
     }
-    arena_free(launches);
     *next += trace->event_count;
 }
 
@@ -64,7 +63,7 @@ static const struct key by_id_time[] = { ASC(struct arrow_end, id), ASC(struct a
 /* Arrows of the trace other than from a launch: from forward to backward. They point to the beginnings of operators. */
 static void add_backward(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
-    VEC_OF(struct arrow_end) ends = { 0 };
+    SCOPED VEC_OF(struct arrow_end) ends = { 0 };
     flows->backward.first_id = flow_id(FLOW_BACKWARD, *next);
     for (size_t i = 0; i < trace->flow_count; i++) {
         const struct trace_flow flow = trace_flow(trace, i);
@@ -88,7 +87,6 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
         flows->arrows++;
     }
     *next += ends.count;
-    VEC_FREE(&ends);
 }
 
 static const struct key by_event_number[] = { ASC(struct perfetto_flow_end, event),

@@ -50,7 +50,7 @@ static uint32_t track_for(struct path_output *path, const struct path_segment *p
         piece->event == EVENT_NONE ? &path->gaps : &path->uuid_of[path->trace->track[piece->event]];
     if (*uuid)
         return *uuid;
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     if (!path->group) {
         path->group = (*path->next_uuid)++;
         emit_track(path, path->group, 0, "critical path", strlen("critical path"));
@@ -61,7 +61,6 @@ static uint32_t track_for(struct path_output *path, const struct path_segment *p
         timeline_add_track(&name, path->trace, path->trace->track[piece->event]);
     *uuid = (*path->next_uuid)++;
     emit_track(path, *uuid, path->group, name.at, name.count);
-    buffer_release(&name);
     return *uuid;
 }
 

@@ -173,7 +173,7 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
     for (track_id t = 0; t < trace->track_count; t++)
         plan->uuid_of[t] = first_uuid + t;
     size_t groups = 2 * trace->track_count;
-    struct planning *planning = arena_open(sizeof *planning);
+    SCOPED_OBJECT struct planning *planning = arena_open(sizeof *planning);
     struct arena *arena = arena_of(planning);
     ARENA_OWNS(arena, &planning->lanes, &planning->open);
     planning->plan = plan;
@@ -190,7 +190,6 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
     }
     end_until(planning, INT64_MAX);
     ARENA_OWNS_EACH(arena, planning->lanes.at, planning->lanes.count, open);
-    arena_free(planning);
 }
 
 void perfetto_plan_release(struct perfetto_plan *plan)

@@ -21,7 +21,7 @@ static bool is_stream(const struct trace *trace, track_id track)
 static void number_processes(struct perfetto_tracks *tracks)
 {
     const struct trace *trace = tracks->all;
-    int64_t *taken = mem_alloc(mem_times(tracks->processes.count + 1, sizeof *taken));
+    SCOPED int64_t *taken = mem_alloc(mem_times(tracks->processes.count + 1, sizeof *taken));
     size_t count = tracks->processes.count;
     for (size_t i = 0; i < count; i++)
         taken[i] = trace->tracks[tracks->processes.at[i].track].pid;
@@ -35,7 +35,6 @@ static void number_processes(struct perfetto_tracks *tracks)
                                  track->pid >= OWN_PIDS || tracks->shared[process->track];
         process->pid = process->is_renumbered ? OWN_PIDS + (int64_t)i : track->pid;
     }
-    free(taken);
 }
 
 /* What a process is distinguished by. */
@@ -95,7 +94,7 @@ void perfetto_append_description(const struct perfetto_tracks *tracks, struct bu
 {
     const struct trace *trace = tracks->all;
     const struct track *track = &trace->tracks[id];
-    struct buffer pid = { 0 }, text = { 0 };
+    SCOPED struct buffer pid = { 0 }, text = { 0 };
     bool quoted = timeline_add_pid(&pid, trace, track, tracks->shared[id]);
     buffer_printf(&text, quoted ? "tpa pid=\"%s\"" : "tpa pid=%s", pid.at ? pid.at : "");
     if (track->tid_text != NAME_NONE)
@@ -104,7 +103,6 @@ void perfetto_append_description(const struct perfetto_tracks *tracks, struct bu
         buffer_printf(&text, " tid=%" PRId64, track->tid);
     buffer_puts(&text, more);
     wire_append_text(out, 14, text.at, text.count);
-    EACH(buffer_release, &pid, &text);
 }
 
 size_t perfetto_open_packet(struct buffer *out, enum perfetto_sequence sequence)
@@ -150,7 +148,7 @@ static void perfetto_tracks_append_process_name(const struct perfetto_tracks *tr
 {
     const struct trace *trace = tracks->all;
     const struct track *track = &trace->tracks[process->track];
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     if (trace->file_count > 1) {
         timeline_add_file(&name, trace, process->file);
         buffer_puts(&name, " ");
@@ -163,7 +161,6 @@ static void perfetto_tracks_append_process_name(const struct perfetto_tracks *tr
                    names_length(trace->texts, track->pid_text));
     if (name.count)
         wire_append_text(out, 6, name.at, name.count);
-    buffer_release(&name);
 }
 
 static void perfetto_tracks_append_process(const struct perfetto_tracks *tracks, struct buffer *out,
@@ -216,7 +213,7 @@ static void append_stream(const struct perfetto_tracks *tracks, struct buffer *o
     uint32_t host = tracks->host_of[track->file];
     uint32_t parent = host == UINT32_MAX ? 0 : tracks->processes.at[host].uuid;
     size_t packet, descriptor = open_descriptor(out, perfetto_track_uuid(tracks, id), parent, &packet);
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     if (host == UINT32_MAX && tracks->all->file_count > 1) {
         timeline_add_file(&name, tracks->all, track->file);
         buffer_puts(&name, " ");
@@ -225,11 +222,10 @@ static void append_stream(const struct perfetto_tracks *tracks, struct buffer *o
     wire_append_text(out, 2, name.at, name.count);
     append_order(out, INT64_C(1000000) + (int64_t)track->device * 1000 +
                           (track->stream < 1000 ? track->stream : 999));
-    struct buffer names = { 0 };
+    SCOPED struct buffer names = { 0 };
     add_recorded_name(&names, tracks->all, " process", track->process_name);
     add_recorded_name(&names, tracks->all, " thread", track->thread_name);
     perfetto_append_description(tracks, out, id, names.at ? names.at : "");
-    EACH(buffer_release, &names, &name);
     perfetto_close_track(out, packet, descriptor);
 }
 
@@ -252,7 +248,7 @@ void perfetto_append_lane(const struct perfetto_tracks *tracks, track_id first_t
 static void append_plain_root(const struct perfetto_tracks *tracks, struct buffer *out)
 {
     size_t packet = perfetto_open_packet(out, PERFETTO_PLAIN_SEQUENCE), descriptor = wire_open(out, 60);
-    struct buffer head = { 0 };
+    SCOPED struct buffer head = { 0 };
     wire_append_number(out, 1, 0);
     wire_append_number(out, 19, 1);
     wire_append_number(out, 20, 1);
@@ -261,7 +257,6 @@ static void append_plain_root(const struct perfetto_tracks *tracks, struct buffe
     chrome_head_append(tracks->all, &head);
     buffer_puts(&head, "]}");
     wire_append_text(out, 14, head.at, head.count);
-    buffer_release(&head);
     perfetto_close_track(out, packet, descriptor);
 }
 
@@ -277,13 +272,12 @@ void perfetto_append_compressed(struct buffer *out, const struct buffer *text)
 /* The same, compressed where it is long: the head may hold the configuration of a whole job. */
 static void append_root(const struct perfetto_tracks *tracks, struct buffer *out)
 {
-    struct buffer root = { 0 };
+    SCOPED struct buffer root = { 0 };
     append_plain_root(tracks, &root);
     if (root.count > LONG_ROOT)
         perfetto_append_compressed(out, &root);
     else
         buffer_add(out, root.at, root.count);
-    buffer_release(&root);
 }
 
 void perfetto_open_counter(struct buffer *out, uint32_t uuid, uint32_t parent, const char *name, size_t len,

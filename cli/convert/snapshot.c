@@ -10,7 +10,7 @@
 static void snapshot_add_stack(struct buffer *out, const struct snapshot *snapshot, stack_id stack)
 {
     const struct snapshot_stack *at = &snapshot->stacks.at[stack];
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (uint32_t i = at->count; i-- > 0;) {
         const struct snapshot_frame *frame = &snapshot->frames.at[snapshot->stack_frames.at[at->first + i]];
         buffer_clear(&text);
@@ -19,7 +19,6 @@ static void snapshot_add_stack(struct buffer *out, const struct snapshot *snapsh
         buffer_putc(out, ';');
         escape_folded(out, text.at, text.count);
     }
-    buffer_release(&text);
 }
 
 /* Stacks of one device, with the memory of each in use at the peak. */

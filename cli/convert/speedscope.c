@@ -104,14 +104,13 @@ static void close_frames(const struct timeline_output *output, struct buffer *ou
 static void begin_thread(const struct timeline_output *output, struct buffer *out,
                          const struct calltree_thread *thread, int64_t last_ns)
 {
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     timeline_add_track(&name, output->trace, thread->track);
     PUT(out, "{\"type\":\"evented\",\"name\":");
     escape_json_string(out, name.at, name.count);
     PUT(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
     exact_add_integer(out, last_ns);
     PUT(out, ",\"events\":[\n");
-    buffer_release(&name);
 }
 
 static int64_t last_end(const struct timeline_output *output, const struct calltree_thread *thread)
@@ -208,7 +207,7 @@ static void cut_into_stretches(struct timeline_output *output)
 static bool write_timeline(const struct trace *trace, const struct convert_args *args, FILE *out,
                            struct buffer *summary, struct tpa_error *err)
 {
-    struct calltree *tree = calltree_open(trace, takes_frame, trace);
+    SCOPED_OBJECT struct calltree *tree = calltree_open(trace, takes_frame, trace);
     calltree_nest(tree);
     struct timeline_output output = { .trace = trace, .tree = tree, .shift_ns = timeline_shifts(trace) };
     count_from_first_event(&output);
@@ -226,7 +225,6 @@ static bool write_timeline(const struct trace *trace, const struct convert_args 
     timeline_distinguish(summary, trace);
     EACH(free, output.shift_ns, output.frame_of);
     EACH(VEC_FREE, &output.frames, &output.stretches);
-    arena_free(tree);
     return fine;
 }
 
@@ -262,7 +260,7 @@ static void hand_over(struct buffer *text, FILE *out)
 
 static void write_functions(const struct profile *profile, struct buffer *text, FILE *out)
 {
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     for (size_t i = 0; i < profile->function_count; i++) {
         const struct profile_function *f = &profile->functions[i];
         buffer_clear(&name);
@@ -278,7 +276,6 @@ static void write_functions(const struct profile *profile, struct buffer *text, 
         if (text->count > 1 << 16)
             hand_over(text, out);
     }
-    buffer_release(&name);
 }
 
 static bool speedscope_write_profile(const struct profile *profile, const struct convert_args *args,
@@ -289,7 +286,7 @@ static bool speedscope_write_profile(const struct profile *profile, const struct
     struct samples samples = { 0 };
     struct profile_stack_sums sums =
         profile_stacks(profile, args->stack_share, speedscope_add_stack, &samples);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     speedscope_append_head(&text);
     write_functions(profile, &text, out);
     PUT(&text, "\n]},\n\"profiles\":[\n{\"type\":\"sampled\",\"name\":");
@@ -312,7 +309,7 @@ static bool speedscope_write_profile(const struct profile *profile, const struct
                   samples.whole_ns > 0
                       ? quantity_percent((double)sums.time_ns[STACK_EXACT] / (double)samples.whole_ns)
                       : 0);
-    EACH(buffer_release, &text, &samples.stacks, &samples.weights);
+    EACH(buffer_release, &samples.stacks, &samples.weights);
     return true;
 }
 

@@ -39,11 +39,10 @@ static bool export_to(const struct trace *trace, const char *path, struct tpa_er
     struct trace_sql *sql = trace_sql_open(&none, err);
     if (!sql)
         return false;
-    int64_t *shift_ns = timeline_shifts(trace);
+    SCOPED int64_t *shift_ns = timeline_shifts(trace);
     trace_sql_use(sql, trace, shift_ns);
     bool good = trace_sql_export(sql, path, err);
     trace_sql_free(sql);
-    free(shift_ns);
     return good;
 }
 

@@ -137,10 +137,9 @@ static void add_series(struct checker *checker, const char *gate, size_t at, dou
         table_set_number(checker->table, row, CHECK_FOUND, found);
     if (!isnan(limit))
         table_set_number(checker->table, row, CHECK_LIMIT, limit);
-    struct buffer message = { 0 };
+    SCOPED struct buffer message = { 0 };
     add_message(&message, checker->nightly, at);
     table_set_text(checker->table, row, CHECK_MESSAGE, message.at, message.count);
-    buffer_release(&message);
 }
 
 static double growth(const struct history_finding *now)
@@ -190,7 +189,7 @@ static void check_sort(struct checker *checker, const char *key, size_t first)
     }
     if (failed > 0)
         return;
-    struct buffer message = { 0 };
+    SCOPED struct buffer message = { 0 };
     /* a row that appeared a few runs ago is not judged yet, which closes no gate; all of them are the run's own lack */
     bool cannot_tell = measured > 0 && unjudged == measured;
     size_t row = add_row(checker, key, key, strlen(key), cannot_tell ? CASE_CANNOT_TELL : CASE_WITHIN, false);
@@ -199,7 +198,6 @@ static void check_sort(struct checker *checker, const char *key, size_t first)
     if (unjudged > 0 && !cannot_tell)
         buffer_printf(&message, ", and %zu cannot be judged yet", unjudged);
     table_set_text(checker->table, row, CHECK_MESSAGE, message.at, message.count);
-    buffer_release(&message);
 }
 
 static void check_all(struct checker *checker)

@@ -99,12 +99,11 @@ static bool add_group(struct store *store, const struct nightly_args *args, cons
 static void keep_newest(struct table *table, const struct limit *limit)
 {
     size_t rows = table->row_count, keep_count = limit_rows(limit, rows);
-    bool *keep = mem_zalloc(rows + 1, sizeof *keep);
+    SCOPED bool *keep = mem_zalloc(rows + 1, sizeof *keep);
     for (size_t row = rows - keep_count; row < rows; row++)
         keep[row] = true;
     table_filter(table, keep);
     table->total_rows = rows;
-    free(keep);
 }
 
 int nightly_list(const struct nightly_args *args, struct tpa_error *err)
@@ -164,10 +163,9 @@ static const struct table_column accept_columns[ACCEPT_COLUMNS] = {
 /* VALUE as people read it: the kinds of the rows differ. */
 static void set_readable(struct table *table, size_t row, size_t column, enum table_kind kind, double value)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     figure_add_value(&text, kind, value);
     table_set_text(table, row, column, text.at, text.count);
-    buffer_release(&text);
 }
 
 static bool is_called(const struct nightly *nightly, size_t at, const char *name)
@@ -359,13 +357,12 @@ static void export_figure(void *context, const struct store_figure *figure)
     table_set_number(table, row, FIGURE_CALLS, figure->calls);
     table_set_number(table, row, FIGURE_LEVEL, figure->level);
     table_set_number(table, row, FIGURE_ERROR, figure->error);
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < figure->count; i++) {
         buffer_puts(&text, i > 0 ? " " : "");
         exact_add_double(&text, figure->values[i]);
     }
     table_set_text(table, row, FIGURE_SAMPLES, text.at ? text.at : "", text.count);
-    buffer_release(&text);
 }
 
 static void export_fact(void *context, const char *key, const char *title, const char *value)

@@ -95,7 +95,7 @@ bool nightly_newest(struct store *store, const char *label, const char *gpu, str
 bool nightly_load(struct store *store, const struct nightly_args *args, struct nightly *nightly,
                   struct tpa_error *err)
 {
-    struct arena arena = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
     const char *label = NULL, *gpu = NULL;
     bool good = args->run ? store_find(store, (int64_t)args->run, &arena, &label, &gpu, err)
                           : nightly_newest(store, args->label, args->gpu, &arena, &label, &gpu, err);
@@ -103,6 +103,5 @@ bool nightly_load(struct store *store, const struct nightly_args *args, struct n
         good = tpa_fail(err, TPA_NOWHERE, "run %lld is of %s, not of %s", (long long)args->run, label,
                         args->label);
     good = good && store_load(store, label, gpu, nightly, err);
-    arena_release(&arena);
     return good;
 }

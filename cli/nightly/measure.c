@@ -105,12 +105,11 @@ static void nightly_mark_damage(struct night *night, unsigned lacks)
 {
     if (lacks == 0)
         return;
-    struct buffer why = { 0 };
+    SCOPED struct buffer why = { 0 };
     buffer_puts(&why, "its recording is not complete (");
     lacks_append_meaning(&why, lacks);
     buffer_putc(&why, ')');
     night_mark(night, why.at);
-    buffer_release(&why);
 }
 
 bool nightly_measure(const struct invocation *call, struct nightly_measured *measured, struct result *result,

@@ -62,12 +62,12 @@ static bool fill_summary(const struct trace *trace, const struct selection *sele
 static bool fill_steps(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
-    const struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
+    SCOPED_OBJECT const struct steps *steps =
+        steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
     if (!steps)
         return false;
     steps_add_result(steps, content->result);
     chart_steps(content->picture, steps);
-    arena_free(steps);
     return true;
 }
 
@@ -75,11 +75,10 @@ static bool fill_operators(const struct trace *trace, const struct selection *se
                            struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    struct top *top = top_analyze(trace, &(struct top_options){ .selection = selection });
+    SCOPED_OBJECT struct top *top = top_analyze(trace, &(struct top_options){ .selection = selection });
     top_sort(top);
     result_add_table(content->result, top_table(top));
     top_add_notices(top, content->result);
-    arena_free(top);
     return true;
 }
 
@@ -106,11 +105,10 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     (void)err;
     struct gaps_options options = gaps_defaults;
     options.most_gaps = MOST_ROWS;
-    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
+    SCOPED_OBJECT const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
     result_add_table(content->result, gaps_causes_table(gaps));
     result_add_table(content->result, gaps_table(gaps));
     chart_gaps(content->picture, gaps);
-    arena_free(gaps);
     return true;
 }
 
@@ -119,10 +117,9 @@ static bool fill_launches(const struct trace *trace, const struct selection *sel
 {
     (void)err;
     struct chart_request request = { .trace = trace, .selection = selection };
-    struct launches *launches = launches_analyze(trace, selection, LAUNCHES_BY_DEFAULT);
+    SCOPED_OBJECT struct launches *launches = launches_analyze(trace, selection, LAUNCHES_BY_DEFAULT);
     launches_add_result(launches, trace, LAUNCHES_BY_DEFAULT, content->result);
     chart_queues(content->picture, &request, launches);
-    arena_free(launches);
     return true;
 }
 

@@ -69,7 +69,7 @@ static int64_t rank_in(const char *folder)
         free(name);
         return -1;
     }
-    struct buffer text = read_small(path);
+    SCOPED struct buffer text = read_small(path);
     struct json_pull in = { text.at, text.at + text.count };
     struct json_text key, value;
     bool more = text.count && json_enter(&in, '{');
@@ -79,7 +79,6 @@ static int64_t rank_in(const char *folder)
         else
             more = json_skip(&in);
     }
-    buffer_release(&text);
     EACH(free, path, name);
     return rank;
 }
@@ -88,9 +87,8 @@ int64_t ascend_folder_rank(const char *path)
 {
     int64_t rank = -1;
     for (int level = 0; level < 2 && rank < 0 && strcmp(path, "-") != 0; level++) {
-        char *folder = folder_of(path, level);
+        SCOPED char *folder = folder_of(path, level);
         rank = rank_in(folder);
-        free(folder);
     }
     return rank;
 }
@@ -174,18 +172,16 @@ void ascend_folder_memory(struct ascend *ascend, struct trace_builder *builder, 
                    { "memory_record.csv", folder_read_levels } };
     bool any = false;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && strcmp(path, "-") != 0; i++) {
-        char *full = beside(path, tables[i].name);
+        SCOPED char *full = beside(path, tables[i].name);
         bool there = access(full, R_OK) == 0;
         any |= there;
         if (there && given) {
-            struct buffer text = read_small(full);
+            SCOPED struct buffer text = read_small(full);
             struct csv csv = csv_open(text.at, text.count);
             if (text.count && csv_header(&csv))
                 tables[i].read(ascend, &csv);
             csv_release(&csv);
-            buffer_release(&text);
         }
-        free(full);
     }
     if (!any || given)
         return;
@@ -208,10 +204,8 @@ static bool is_like(const char *name, const char *prefix, const char *ending)
 /* Is there a file beside PATH whose name begins with PREFIX and ends with ENDING? */
 static bool has_beside(const char *path, const char *prefix, const char *ending)
 {
-    char *folder = folder_of(path, 0), *found = find_name(folder, prefix, ending);
-    bool has = found != NULL;
-    EACH(free, found, folder);
-    return has;
+    SCOPED char *folder = folder_of(path, 0), *found = find_name(folder, prefix, ending);
+    return found != NULL;
 }
 
 enum ascend_file ascend_folder_file(const char *path)

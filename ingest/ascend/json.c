@@ -347,7 +347,7 @@ static const struct key by_tails[] = { ASC(struct tail, id), KEY_END };
 static void add_arrows(struct reading *reading)
 {
     const struct trace *trace = reading->draft->trace;
-    struct tails tails = { 0 };
+    SCOPED struct tails tails = { 0 };
     struct flow_scan scan = { 0 };
     const name_id category = names_find(trace->texts, "HostToDevice", 12);
     for (int pass = 0; pass < 2; pass++) {
@@ -372,7 +372,6 @@ static void add_arrows(struct reading *reading)
         if (pass == 0 && tails.count)
             SORT(&tails, by_tails);
     }
-    VEC_FREE(&tails);
 }
 
 /* Arrows from operators to those of their backward pass are kept as they are. */

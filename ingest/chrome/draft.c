@@ -290,7 +290,7 @@ static bool copy_all(struct draft *draft, struct tpa_error *err)
     const struct trace *trace = draft->trace;
     draft_record(draft, 0, NULL);
     struct trace_chunk *chunk = recorder_chunk(draft->recorder);
-    track_id *tracks = mem_alloc(mem_times(trace->track_count + 1, sizeof *tracks));
+    SCOPED track_id *tracks = mem_alloc(mem_times(trace->track_count + 1, sizeof *tracks));
     for (track_id t = 0; t < trace->track_count; t++)
         tracks[t] = copy_track(chunk, trace, t);
     bool ok = true;
@@ -312,7 +312,6 @@ static bool copy_all(struct draft *draft, struct tpa_error *err)
         trace_chunk_sample(chunk, &sample);
     }
     trace_chunk_count_skipped(chunk, trace->flows_seen, trace->samples_seen, trace->metadata_seen);
-    free(tracks);
     return ok && recorder_append(draft->recorder, err);
 }
 

@@ -99,7 +99,7 @@ static void apply_facts(struct split *split, size_t part, const struct trace_pro
 {
     struct json_pull in = { split->facts.at[part].at, split->facts.at[part].at + split->facts.at[part].len };
     struct json_text key, value;
-    struct buffer name = { 0 };
+    SCOPED struct buffer name = { 0 };
     FOR_EACH(property, &split->shared)
         if (!is_of_document(property->key) && !has_key(&split->facts.at[part], property->key))
             chrome_apply_kept(split->builder, property);
@@ -114,7 +114,6 @@ static void apply_facts(struct split *split, size_t part, const struct trace_pro
         size_t quote = value.is_string;
         chrome_apply_property(split->builder, name.at, value.at - quote, value.len + 2 * quote);
     }
-    buffer_release(&name);
 }
 
 static void begin_files(struct split *split, const event_id *first_events)
@@ -147,12 +146,11 @@ void chrome_split_files(struct trace_builder *builder)
             files = file->properties.at[i].value;
     }
     if (files && read_files(&split, files)) {
-        event_id *first_events = mem_zalloc(split.names.count, sizeof *first_events);
+        SCOPED event_id *first_events = mem_zalloc(split.names.count, sizeof *first_events);
         struct trace_parts parts = { split.names.at, (uint32_t)split.names.count, split.processes.at,
                                      split.processes.count };
         if (trace_builder_split(builder, &parts, first_events))
             begin_files(&split, first_events);
-        free(first_events);
     }
     EACH(VEC_FREE, &split.names, &split.facts, &split.processes, &split.shared);
 }

@@ -107,13 +107,12 @@ static void read_base(struct trace_builder *builder, struct trace_file *file, co
 /* A string is kept without its quotes and escapes. */
 void chrome_apply_kept(struct trace_builder *builder, const struct trace_property *property)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     if (property->is_string)
         escape_json_string(&text, property->value, strlen(property->value));
     else
         buffer_puts(&text, property->value);
     chrome_apply_property(builder, property->key, text.at, text.count);
-    buffer_release(&text);
 }
 
 /* What the file lacked that this one was converted from. */

@@ -167,7 +167,7 @@ static int64_t *link_kernels(const struct onnx *onnx)
     struct node_names known = { names_open(), none_of(names_count(trace->names)),
                                 none_of(names_count(trace->texts)),
                                 mem_zalloc(names_count(trace->names) + 1, sizeof *known.is_met) };
-    struct named_nodes by_name = { 0 }, by_operation = { 0 };
+    SCOPED struct named_nodes by_name = { 0 }, by_operation = { 0 };
     struct arg_scan operations = arg_scan_of(trace, (enum trace_arg)KEY_OPERATION),
                     parents = arg_scan_of(trace, (enum trace_arg)KEY_NODE);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -196,7 +196,6 @@ static int64_t *link_kernels(const struct onnx *onnx)
     }
     names_free(known.names);
     EACH(free, known.of_name, known.of_text, known.is_met);
-    EACH(VEC_FREE, &by_name, &by_operation);
     return ids;
 }
 
@@ -261,7 +260,7 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
     trace_builder_current_file(draft->builder)->producer = PRODUCER_ONNX;
     draft_record(draft, trace->event_count ? trace->tracks[trace->track[0]].pid : 0, NULL);
     struct onnx onnx = onnx_open(trace);
-    int64_t *ids = link_kernels(&onnx);
+    SCOPED int64_t *ids = link_kernels(&onnx);
     keep_provider(&onnx, draft->builder);
     struct kernel_args args = kernel_args_of(trace);
     struct step_guess *guess = step_guess_open();
@@ -292,7 +291,7 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
     if (ok)
         step_guess_notice(guess, draft->builder);
     step_guess_free(guess);
-    EACH(free, ids, onnx.kinds);
+    free(onnx.kinds);
     return ok;
 }
 

@@ -98,13 +98,12 @@ static bool proton_is_one(const struct trace *trace)
             return true;
     }
     /* An older file: nothing but kernels, of threads without names. */
-    uint8_t *categories = read_categories(trace);
+    SCOPED uint8_t *categories = read_categories(trace);
     bool others = false;
     for (event_id e = 0; e < trace->event_count; e++) {
         others = others || categories[trace->category[e]] == CATEGORY_OTHER;
         any = any || categories[trace->category[e]] == CATEGORY_KERNEL;
     }
-    free(categories);
     return any && !named && !others;
 }
 
@@ -173,12 +172,12 @@ static event_id scope_by_stack(const struct trace *trace, event_id e, const bool
 static void link_scopes(struct proton *proton)
 {
     const struct trace *trace = proton->draft->trace;
-    bool *scopes = mem_zalloc(trace->event_count + 1, sizeof *scopes);
+    SCOPED bool *scopes = mem_zalloc(trace->event_count + 1, sizeof *scopes);
     for (event_id e = 0; e < trace->event_count; e++)
         scopes[e] = proton->lanes[trace->track[e]].lane == LANE_HOST &&
                     proton->categories[trace->category[e]] == CATEGORY_SCOPE;
     struct draft_spans *spans = draft_spans_open(trace, scopes);
-    struct heads heads = { 0 };
+    SCOPED struct heads heads = { 0 };
     find_heads(trace, spans, &heads);
     enum { MOST_BY_STACK = 4096 }; /* each takes a look at all scopes */
     size_t by_stack = 0, i = 0;    /* behind the last head before the kernel: often it is the next */
@@ -199,9 +198,7 @@ static void link_scopes(struct proton *proton)
         if (scope != EVENT_NONE)
             proton->ids[e] = proton->ids[scope] = (int64_t)scope + 1;
     }
-    VEC_FREE(&heads);
     draft_spans_free(spans);
-    free(scopes);
 }
 
 /* ---- events ---- */

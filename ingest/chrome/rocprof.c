@@ -119,8 +119,8 @@ static bool is_work_lane(uint8_t lane)
 static void find_arrows(struct rocprof *rocprof)
 {
     const struct trace *trace = rocprof->draft->trace;
-    bool *calls = mem_zalloc(trace->event_count + 1, sizeof *calls),
-         *work = mem_zalloc(trace->event_count + 1, 1);
+    SCOPED bool *calls = mem_zalloc(trace->event_count + 1, sizeof *calls),
+                *work = mem_zalloc(trace->event_count + 1, 1);
     rocprof->links = mem_alloc(mem_times(trace->event_count + 1, sizeof *rocprof->links));
     for (event_id e = 0; e < trace->event_count; e++) {
         uint8_t lane = rocprof->lanes[trace->track[e]];
@@ -151,7 +151,6 @@ static void find_arrows(struct rocprof *rocprof)
     }
     id_table_release(&tails);
     EACH(draft_spans_free, call_spans, work_spans);
-    EACH(free, calls, work);
 }
 
 /* ---- events ---- */

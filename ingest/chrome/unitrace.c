@@ -84,7 +84,7 @@ static void settle_tiles(struct unitrace *unitrace)
 {
     const struct trace *trace = unitrace->draft->trace;
     struct queue *queues = unitrace->queues;
-    bool *several = mem_zalloc(trace->track_count + 1, sizeof *several);
+    SCOPED bool *several = mem_zalloc(trace->track_count + 1, sizeof *several);
     for (track_id a = 0; a < trace->track_count; a++)
         for (track_id b = 0; b < trace->track_count && queues[a].is_device; b++)
             several[a] |= queues[b].is_device && queues[a].device == queues[b].device &&
@@ -92,7 +92,6 @@ static void settle_tiles(struct unitrace *unitrace)
     for (track_id t = 0; t < trace->track_count; t++)
         if (several[t])
             queues[t].device = queues[t].device * 10 + queues[t].tile;
-    free(several);
 }
 
 static void add_device(struct unitrace *unitrace, int64_t device, const char *process)
@@ -149,7 +148,7 @@ static bool unitrace_is_call(const char *name)
 static void find_links(struct unitrace *unitrace)
 {
     const struct trace *trace = unitrace->draft->trace;
-    bool *calls = mem_zalloc(trace->event_count + 1, sizeof *calls);
+    SCOPED bool *calls = mem_zalloc(trace->event_count + 1, sizeof *calls);
     unitrace->link = mem_alloc(mem_times(trace->event_count + 1, sizeof *unitrace->link));
     for (event_id e = 0; e < trace->event_count; e++) {
         bool is_device = unitrace->queues[trace->track[e]].is_device;
@@ -174,7 +173,6 @@ static void find_links(struct unitrace *unitrace)
             unitrace->link[call] = flow->id;
     }
     draft_spans_free(spans);
-    free(calls);
 }
 
 /* ---- work ---- */

@@ -157,7 +157,7 @@ static void read_metrics(struct nsys *nsys)
     static const char *const names[COLUMNS] = { NULL, "typeId", "metricId", "metricName" };
     if (!database_has(nsys->db, "GPU_METRICS"))
         return;
-    VEC_OF(struct metric) metrics = { 0 };
+    SCOPED VEC_OF(struct metric) metrics = { 0 };
     struct table_scan scan;
     size_t len, last = 0;
     if (table_scan_begin(nsys->db, &scan, "TARGET_INFO_GPU_METRICS", names, COLUMNS))
@@ -188,7 +188,6 @@ static void read_metrics(struct nsys *nsys)
                             table_scan_int_or(&scan, TIME, RECORDER_NONE), table_scan_double(&scan, VALUE));
         }
     table_scan_end(&scan);
-    VEC_FREE(&metrics);
 }
 
 /* Page faults of unified memory, as samples of their number: recorded for GPUs, one per row for the CPU. */

@@ -240,7 +240,7 @@ static void describe_not_read(struct nsys *nsys)
         { "NET_NIC_METRIC", "network counters" },
     };
     static const char *const columns[] = { "start", "timestamp", "globalPid", "globalTid" };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     struct table_scan scan;
     uint64_t count = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -255,7 +255,6 @@ static void describe_not_read(struct nsys *nsys)
             arena_printf(&nsys->arena, "this export also holds what tpa does not read: %s", text.at);
         trace_builder_notice(nsys->builder, "not_read", keep(nsys, line, strlen(line)), count, TPA_NOWHERE);
     }
-    buffer_release(&text);
 }
 
 static void facts_describe(struct nsys *nsys, const char *kind, const char *text, uint64_t count)

@@ -99,7 +99,7 @@ void pf_clocks_settle(struct pf_clocks *clocks)
     if (clocks->primary == 0 || id_table_find(&clocks->places, clocks->primary) == ID_TABLE_NONE)
         clocks->primary = has_boot ? PF_BOOTTIME : 0;
     size_t count = clocks->clocks.count;
-    bool *known = mem_zalloc(count + 1, sizeof *known);
+    SCOPED bool *known = mem_zalloc(count + 1, sizeof *known);
     for (size_t i = 0; i < count; i++)
         known[i] = clocks->clocks.at[i].key == clocks->primary;
     for (int hop = 0; hop < MOST_HOPS && clocks->primary; hop++) {
@@ -116,7 +116,6 @@ void pf_clocks_settle(struct pf_clocks *clocks)
                       NULL);
         }
     }
-    free(known);
 }
 
 bool pf_clocks_convert(const struct pf_clocks *clocks, uint64_t key, int64_t at, int64_t *trace_ns)

@@ -255,7 +255,7 @@ static void add_sample(struct pf_reader *reader, uint32_t place, int64_t ts_ns, 
 static void add_extra_counters(struct pf_reader *reader, const struct pf_sequence *sequence, struct wire body,
                                int64_t ts_ns)
 {
-    VEC_OF(uint64_t) uuids = { 0 };
+    SCOPED VEC_OF(uint64_t) uuids = { 0 };
     struct wire_field field;
     struct wire in = body;
     size_t next = 0;
@@ -276,7 +276,6 @@ static void add_extra_counters(struct pf_reader *reader, const struct pf_sequenc
             add_sample(reader, pf_tracks_place(&reader->tracks, tracks[next++]), ts_ns, (int64_t)value, 0,
                        false);
     }
-    VEC_FREE(&uuids);
 }
 
 /* ---- adding ---- */

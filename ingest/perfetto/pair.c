@@ -82,9 +82,9 @@ static size_t count_closed(const struct pf_marks *marks, const struct open_marks
 
 static uint64_t pair_by_stack(struct pf_marks *marks, size_t track_count)
 {
-    size_t *first = mem_zalloc(track_count + 2, sizeof *first);
-    uint32_t *order = sort_by_track(marks, track_count, first);
-    struct open_marks open = { 0 };
+    SCOPED size_t *first = mem_zalloc(track_count + 2, sizeof *first);
+    SCOPED uint32_t *order = sort_by_track(marks, track_count, first);
+    SCOPED struct open_marks open = { 0 };
     uint64_t lone = 0;
     for (size_t t = 0; t < track_count; t++) {
         open.count = 0;
@@ -99,8 +99,6 @@ static uint64_t pair_by_stack(struct pf_marks *marks, size_t track_count)
                 marks->at[open.at[--open.count]].end = order[i];
         }
     }
-    VEC_FREE(&open);
-    EACH(free, order, first);
     return lone;
 }
 
@@ -137,8 +135,8 @@ static void move_callers(struct pf_marks *marks, const struct open_marks *open, 
 
 void pf_nest(struct pf_marks *marks, const struct pf_tracks *tracks)
 {
-    VEC_OF(uint32_t) order = { 0 };
-    struct open_marks open = { 0 };
+    SCOPED VEC_OF(uint32_t) order = { 0 };
+    SCOPED struct open_marks open = { 0 };
     for (size_t i = 0; i < marks->count; i++)
         if (!marks->at[i].is_end && marks->at[i].end != UINT32_MAX &&
             tracks->at.at[marks->at[i].track].has_thread)
@@ -156,7 +154,6 @@ void pf_nest(struct pf_marks *marks, const struct pf_tracks *tracks)
         move_callers(marks, &open, order.at[i], end_ns);
         *VEC_PUSH(&open) = order.at[i];
     }
-    EACH(VEC_FREE, &order, &open);
 }
 
 uint64_t pf_pair(struct pf_marks *marks, size_t track_count, bool in_runs)

@@ -354,7 +354,7 @@ static bool inflate_zlib(struct pf_reader *reader, struct wire in, struct pf_inf
     size_t len = (size_t)(in.end - in.at);
     if (len < 6 || (in.at[0] & 0x0f) != 8 || (in.at[0] << 8 | in.at[1]) % 31 != 0 || in.at[1] & 0x20)
         return false;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     buffer_add(&text, (const char *)header, sizeof header);
     buffer_add(&text, (const char *)in.at + 2, len - 6);
     buffer_add(&text, "\0\0\0\0\0\0\0\0", 8);
@@ -362,7 +362,6 @@ static bool inflate_zlib(struct pf_reader *reader, struct wire in, struct pf_inf
     if (source)
         unpack(reader, source, len, inflated);
     source_free(source);
-    buffer_release(&text);
     const uint8_t *sum = in.end - 4;
     uint32_t expected = (uint32_t)sum[0] << 24 | (uint32_t)sum[1] << 16 | (uint32_t)sum[2] << 8 | sum[3];
     return inflated->at && checksum(inflated->at, inflated->len) == expected;

@@ -657,7 +657,7 @@ static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *p
 {
     struct tpalog_texts *texts = &reader->texts;
     size_t least = texts->id_count, most = 0;
-    uint64_t *fresh = mem_zalloc(texts->id_count / 64 + 1, sizeof *fresh);
+    SCOPED uint64_t *fresh = mem_zalloc(texts->id_count / 64 + 1, sizeof *fresh);
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         if (!part->columns.args[arg].count || !part->arg_is_text[arg])
             continue;
@@ -673,7 +673,6 @@ static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *p
     for (size_t word = least / 64; word <= most / 64; word++)
         for (uint64_t bits = fresh[word]; bits; bits &= bits - 1)
             tpalog_text_id(texts, reader->builder, 64 * (int64_t)word + __builtin_ctzll(bits));
-    free(fresh);
 }
 
 /* The text of NUMBER; an empty one if the file has none, for columns where every text must exist. */

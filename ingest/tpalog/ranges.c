@@ -151,7 +151,7 @@ static name_id find_dims(struct tpalog_reader *reader, const char *text)
     if (!found || !trace_builder_wants(reader->builder, ARG_INPUT_DIMS))
         return NAME_NONE;
     const char *at = found + strlen(", sizes = ");
-    char *dims = mem_alloc(strlen(at) + 1);
+    SCOPED char *dims = mem_alloc(strlen(at) + 1);
     size_t len = 0;
     int depth = 0;
     do {
@@ -160,9 +160,7 @@ static name_id find_dims(struct tpalog_reader *reader, const char *text)
             dims[len++] = *at;
         at++;
     } while (*at && depth > 0);
-    name_id id = depth == 0 ? trace_builder_text(reader->builder, dims, len) : NAME_NONE;
-    free(dims);
-    return id;
+    return depth == 0 ? trace_builder_text(reader->builder, dims, len) : NAME_NONE;
 }
 
 /* Is the number at PLACE in TEXT preceded by WORD? */
@@ -210,10 +208,9 @@ static name_id name_in_domain(struct tpalog_reader *reader, const struct tpalog_
     if (!domain || domain->len == 0 || name == NAME_NONE)
         return name;
     size_t len = domain->len + 2 + text->len;
-    char *full = mem_alloc(len + 1);
+    SCOPED char *full = mem_alloc(len + 1);
     snprintf(full, len + 1, "%s: %s", domain->at, text->at);
     name = trace_builder_name(reader->builder, full, len);
-    free(full);
     return name;
 }
 

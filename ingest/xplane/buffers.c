@@ -311,7 +311,7 @@ static void append_place(struct assignment *assignment, const struct row *row, s
     struct wire place =
         row->buffer == NO_BUFFER ? wire_over(NULL, 0) : assignment->buffers.at[row->buffer].place;
     struct wire_text name = hlo_text_in(place, 2), op = { "", 0 }, opcode = { "", 0 };
-    struct buffer shape = { 0 }, lines = { 0 };
+    SCOPED struct buffer shape = { 0 }, lines = { 0 };
     int64_t unpadded = HLO_UNKNOWN;
     uint32_t index =
         row->buffer == NO_BUFFER
@@ -338,7 +338,6 @@ static void append_place(struct assignment *assignment, const struct row *row, s
     add_field(text, shape.at, shape.count);
     add_field(text, op.at, op.len);
     add_field(text, lines.at, end ? (size_t)(end - lines.at) : lines.count);
-    EACH(buffer_release, &shape, &lines);
 }
 
 static void add_rows_of_text(struct assignment *assignment, struct buffer *text)

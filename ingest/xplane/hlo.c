@@ -784,7 +784,7 @@ static void spell_key(struct buffer *key, uint64_t program, const char *name, si
 
 static void keep_operators(struct hlo_programs *programs, struct hlo_module *module)
 {
-    struct buffer dims = { 0 }, names = { 0 }, stack = { 0 };
+    SCOPED struct buffer dims = { 0 }, names = { 0 }, stack = { 0 };
     FOR_EACH(instruction, &module->instructions) {
         if (!instruction->name.len || is_container(instruction->opcode))
             continue;
@@ -803,14 +803,13 @@ static void keep_operators(struct hlo_programs *programs, struct hlo_module *mod
             .stack = keep_text(programs, &stack),
         };
     }
-    EACH(buffer_release, &dims, &names, &stack);
 }
 
 /* BUFFERS: the BufferAssignmentProto. */
 static void keep_memory(struct hlo_programs *programs, const struct hlo_module *module, const char *name,
                         size_t len, struct wire buffers)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     hlo_describe_buffers(module, buffers, &text);
     if (text.count)
         *VEC_PUSH(&programs->memory) = (struct hlo_memory){
@@ -818,7 +817,6 @@ static void keep_memory(struct hlo_programs *programs, const struct hlo_module *
                          (int)(len > MOST_FRAME_TEXT ? MOST_FRAME_TEXT : len), name),
             arena_strndup(&programs->arena, text.at, text.count),
         };
-    buffer_release(&text);
 }
 
 void hlo_programs_add(struct hlo_programs *programs, const char *name, size_t name_len, const uint8_t *bytes,

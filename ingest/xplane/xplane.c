@@ -506,7 +506,7 @@ static void look_ahead(struct xplane_reader *reader)
     struct whole *whole = &reader->whole;
     struct wire in = wire_over(whole->at, whole->size);
     struct wire_field field;
-    VEC_OF(struct wire) gpus = { 0 };
+    SCOPED VEC_OF(struct wire) gpus = { 0 };
     bool host_was_there = false;
     while (whole_next(whole, &in, &field)) {
         struct xplane_plane plane = { 0 };
@@ -528,7 +528,6 @@ static void look_ahead(struct xplane_reader *reader)
     }
     for (size_t i = 0; i < gpus.count; i++)
         look_at_work(reader, gpus.at[i]);
-    VEC_FREE(&gpus);
 }
 
 static bool read_space(struct xplane_reader *reader)

@@ -77,7 +77,7 @@ static void match(struct plan *plan, size_t other, bool initial)
     enum { MOST_EDITS = 5000 };
     struct sequence a = sequence_of(&plan->recordings[plan->base], initial),
                     b = sequence_of(&plan->recordings[other], initial);
-    struct lcs_pairs pairs = { 0 };
+    SCOPED struct lcs_pairs pairs = { 0 };
     lcs_find(a.keys.at, a.keys.count, b.keys.at, b.keys.count, MOST_EDITS, &pairs);
     for (size_t i = 0; i < pairs.count; i++) {
         assert(a.blocks.at && b.blocks.at);
@@ -85,7 +85,7 @@ static void match(struct plan *plan, size_t other, bool initial)
     }
     if (!initial && (pairs.count < a.keys.count || pairs.count < b.keys.count))
         plan->same_sequence = false;
-    EACH(VEC_FREE, &pairs, &a.keys, &a.blocks, &b.keys, &b.blocks);
+    EACH(VEC_FREE, &a.keys, &a.blocks, &b.keys, &b.blocks);
 }
 
 /* ---- growth ---- */
@@ -134,8 +134,8 @@ static struct growth unmatched_growth(const struct plan *plan, uint32_t b, const
 static void find_growth(struct plan *plan)
 {
     const struct forecast_recording *base = &plan->recordings[plan->base];
-    VEC_OF(struct like) likes = { 0 };
-    double *values = mem_alloc(mem_times(plan->count, sizeof *values));
+    SCOPED VEC_OF(struct like) likes = { 0 };
+    SCOPED double *values = mem_alloc(mem_times(plan->count, sizeof *values));
     for (uint32_t b = 0; b < base->blocks.count; b++) {
         struct plan_block *block = &plan->blocks[b];
         block->matched = true;
@@ -168,8 +168,6 @@ static void find_growth(struct plan *plan)
         }
         plan->blocks[b].growth = unmatched_growth(plan, b, most ? &plan->blocks[most->block].growth : NULL);
     }
-    VEC_FREE(&likes);
-    free(values);
 }
 
 static struct plan plan_open(const struct forecast_recording *recordings, size_t count, size_t base,
@@ -351,7 +349,7 @@ static void find_grown(const struct plan *plan, const struct peak *peak, struct 
 /* The peak that the recordings other than WITHOUT predict for it, against its own, as a share of that. */
 static double error_of(const struct forecast_recording *recordings, size_t count, size_t without)
 {
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct forecast_recording *others = arena_alloc(&scratch, mem_times(count, sizeof *others));
     size_t used = 0;
     for (size_t k = 0; k < count; k++)
@@ -361,7 +359,6 @@ static double error_of(const struct forecast_recording *recordings, size_t count
                                  recordings[without].size, &scratch);
     struct peak peak = replay_plan(&plan, false);
     double truth = (double)recordings[without].peak_bytes;
-    arena_release(&scratch);
     return truth > 0 ? fabs(peak.bytes - truth) / truth : 0;
 }
 
@@ -410,7 +407,7 @@ struct forecast *forecast_at(const struct forecast_recording *recordings, size_t
 {
     enum { HOW_SURE = 2 };
     size_t base = nearest(recordings, count, target);
-    struct arena scratch = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     struct plan plan = plan_open(recordings, count, base, target, &scratch);
     bool reserves = recordings[base].reserved_bytes > 0;
     struct peak peak = replay_plan(&plan, reserves);
@@ -425,12 +422,11 @@ struct forecast *forecast_at(const struct forecast_recording *recordings, size_t
     for (size_t k = 0; k < count && count > HOW_SURE; k++)
         error = fmax(error, error_of(recordings, count, k));
     for (size_t k = 0; k < count && !plan.same_sequence; k++) {
-        struct arena of_base = { 0 };
+        SCOPED_ARENA struct arena of_base = { 0 };
         struct plan other = plan_open(recordings, count, k, target, &of_base);
         struct peak of_other = replay_plan(&other, false);
         low = fmin(low, of_other.low);
         high = fmax(high, of_other.high);
-        arena_release(&of_base);
     }
     forecast->low_bytes = whole(fmin(low, peak.bytes * (1 - error)));
     forecast->high_bytes = whole(fmax(high, peak.bytes * (1 + error)));
@@ -439,6 +435,5 @@ struct forecast *forecast_at(const struct forecast_recording *recordings, size_t
     if (reserves)
         set_reserved(&plan, &peak, forecast);
     find_grown(&plan, &peak, forecast);
-    arena_release(&scratch);
     return forecast;
 }

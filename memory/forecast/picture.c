@@ -64,7 +64,7 @@ static int64_t recorded_peak(const struct curve *curve, double value)
 static void curve_add(struct curve *curve, double value)
 {
     curve->sizes[curve->number] = value;
-    struct forecast *forecast =
+    SCOPED_OBJECT struct forecast *forecast =
         forecast_at(curve->device->recordings.at, curve->device->recordings.count, curve->sizes);
     struct peak_point point = { .size = value,
                                 .reserved_bytes = forecast->reserved_bytes,
@@ -83,7 +83,6 @@ static void curve_add(struct curve *curve, double value)
                                                                                : forecast->reserved_bytes),
                         arena_printf(&curve->chart->arena, "%s %" PRId64 " fits, %" PRId64 " does not",
                                      curve->name, curve->largest, curve->largest + 1));
-    arena_free(forecast);
 }
 
 /* Add whole sizes from LEAST to MOST, evenly, and those at which something is known. */
@@ -173,7 +172,7 @@ static void draw_device(const struct forecast_query *query, const struct forecas
     curve.chart->y = (struct chart_axis){ .title = "Memory", .kind = TABLE_BYTES, .has_least = true };
     curve_add_points(&curve, least, most);
     curve_add_series(&curve);
-    struct buffer note = { 0 };
+    SCOPED struct buffer note = { 0 };
     for (size_t i = 0; i < query->size_count; i++)
         if (i != number)
             buffer_printf(&note, "%s%s=%g", note.count ? ", " : "at ", query->size_names[i], sizes[i]);
@@ -182,7 +181,6 @@ static void draw_device(const struct forecast_query *query, const struct forecas
     if (curve.why)
         buffer_printf(&note, "%snot sure: %s", note.count ? "; " : "", curve.why);
     curve.chart->note = note.count ? arena_strndup(arena, note.at, note.count) : NULL;
-    buffer_release(&note);
 }
 
 bool forecast_draw(struct forecast_query *query, const char *const *targets, size_t count, int64_t capacity,

@@ -244,13 +244,11 @@ const char *forecast_larger(struct forecast_query *query, double factor)
     for (size_t r = 1; r < device->recordings.count; r++)
         if (device->recordings.at[r].size[varies] > device->recordings.at[largest].size[varies])
             largest = r;
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (size_t i = 0; i < query->size_count; i++)
         buffer_printf(&text, "%s%s=%.17g", i ? "," : "", query->size_names[i],
                       device->recordings.at[largest].size[i] * (i == varies ? factor : 1));
-    const char *kept = arena_strndup(&query->arena, text.at, text.count);
-    buffer_release(&text);
-    return kept;
+    return arena_strndup(&query->arena, text.at, text.count);
 }
 
 /* "yes", "no", "unsure"; NULL: not asked, or not sure. */
@@ -269,10 +267,10 @@ static bool value_fits(const struct forecast_device *device, const double *sizes
     double target[FORECAST_SIZES];
     memcpy(target, sizes, sizeof target);
     target[number] = (double)value;
-    struct forecast *forecast = forecast_at(device->recordings.at, device->recordings.count, target);
+    SCOPED_OBJECT struct forecast *forecast =
+        forecast_at(device->recordings.at, device->recordings.count, target);
     int64_t needed =
         forecast->reserved_bytes == TABLE_INT_MISSING ? forecast->peak_bytes : forecast->reserved_bytes;
-    arena_free(forecast);
     return needed <= capacity;
 }
 
@@ -302,7 +300,8 @@ struct answer_tables {
 static void add_target(struct forecast_query *query, const struct forecast_device *device, const char *text,
                        const double *target, int64_t capacity, const struct answer_tables *tables)
 {
-    struct forecast *forecast = forecast_at(device->recordings.at, device->recordings.count, target);
+    SCOPED_OBJECT struct forecast *forecast =
+        forecast_at(device->recordings.at, device->recordings.count, target);
     struct forecast_row row = {
         .target = as_text(text),
         .device = device_number(device),
@@ -329,7 +328,6 @@ static void add_target(struct forecast_query *query, const struct forecast_devic
                                      .kind = as_text(growth_kind_name(grown->kind)) };
         table_add_rows(tables->growth, &growth, 1, sizeof growth);
     }
-    arena_free(forecast);
 }
 
 /* "batch 96 fits in 80.00 GB, 97 does not; 31 % of the growth is model.py:65". */
@@ -337,8 +335,9 @@ static void add_sentence(struct forecast_query *query, const struct forecast_dev
                          const double *target, const char *text, int64_t capacity, int64_t largest,
                          size_t number, struct result *result)
 {
-    struct forecast *forecast = forecast_at(device->recordings.at, device->recordings.count, target);
-    struct buffer out = { 0 };
+    SCOPED_OBJECT struct forecast *forecast =
+        forecast_at(device->recordings.at, device->recordings.count, target);
+    SCOPED struct buffer out = { 0 };
     bool large = (capacity ? capacity : forecast->peak_bytes) >= 1 << 30;
     double room = (double)capacity / (large ? 1 << 30 : 1 << 20);
     const char *unit = large ? "GiB" : "MiB";
@@ -358,8 +357,6 @@ static void add_sentence(struct forecast_query *query, const struct forecast_dev
                       names_text(query->texts.names, forecast->grown.at[0].name));
     result_add_notice(result, "forecast", 0, NULL, TPA_NOWHERE, "%.*s", (int)out.count, out.at);
     result_make_verdict(result);
-    buffer_release(&out);
-    arena_free(forecast);
 }
 
 bool forecast_prepare(struct forecast_query *query, struct tpa_error *err)

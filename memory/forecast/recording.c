@@ -47,7 +47,7 @@ static double steps_vary(const struct forecast_recording *recording)
     }
     if (before < 0)
         return 0;
-    VEC_OF(struct by_key) changes = { 0 };
+    SCOPED VEC_OF(struct by_key) changes = { 0 };
     double all = 0, differ = 0;
     FOR_EACH(block, &recording->blocks) {
         if (block->step == last || block->step == before)
@@ -66,7 +66,6 @@ static double steps_vary(const struct forecast_recording *recording)
         all += (double)(bytes[0] > bytes[1] ? bytes[0] : bytes[1]);
         differ += (double)(bytes[0] > bytes[1] ? bytes[0] - bytes[1] : bytes[1] - bytes[0]);
     }
-    VEC_FREE(&changes);
     return all > 0 ? differ / all : 0;
 }
 
@@ -120,7 +119,7 @@ bool forecast_read_trace(const struct trace *trace, const struct memory_device *
     }
     uint32_t *keys = node_keys(records, texts), unknown = add_text(texts->names, "[before recording]"),
              none = add_text(texts->names, "[no operator]");
-    uint32_t *ends =
+    SCOPED uint32_t *ends =
         mem_alloc(mem_times(device->count + 1, sizeof *ends)); /* the block that a record ends, plus 1 */
     int64_t known_before = 0;
     memset(ends, 0, device->count * sizeof *ends);
@@ -161,7 +160,7 @@ bool forecast_read_trace(const struct trace *trace, const struct memory_device *
                                                        .step = -1,
                                                        .initial = true });
     find_totals(recording);
-    EACH(free, ends, keys);
+    free(keys);
     return true;
 }
 
@@ -184,14 +183,13 @@ bool forecast_read_snapshot(const struct snapshot *snapshot, const struct snapsh
                             const struct forecast_texts *texts, struct forecast_recording *recording,
                             struct tpa_error *err)
 {
-    struct allocator_history *replay = allocator_history_open(snapshot, device);
+    SCOPED_OBJECT struct allocator_history *replay = allocator_history_open(snapshot, device);
     if (!replay->has_history) {
-        arena_free(replay);
         tpa_fail(err, TPA_NOWHERE, "%s: the snapshot has no history of allocations", recording->path);
         return tpa_hint(err, "call torch.cuda.memory._record_memory_history() before the first step");
     }
-    struct life_names *lines = life_names_open(replay, ALIVE_BY_LINE),
-                      *stacks = life_names_open(replay, ALIVE_BY_STACK);
+    SCOPED_OBJECT struct life_names *lines = life_names_open(replay, ALIVE_BY_LINE),
+                                    *stacks = life_names_open(replay, ALIVE_BY_STACK);
     /* A life ends before the entry FREED: its free is the event of the entry before which it ended. */
     recording->reserved_bytes = replay->reserved.peak;
     for (size_t i = 0; i < replay->lives.count; i++) {
@@ -231,8 +229,6 @@ bool forecast_read_snapshot(const struct snapshot *snapshot, const struct snapsh
         *VEC_PUSH(&recording->events) = (struct forecast_event){ moved.at[i].block, !moved.at[i].allocates };
     VEC_FREE(&moved);
     find_totals(recording);
-    EACH(arena_free, lines, stacks);
-    arena_free(replay);
     return true;
 }
 
