@@ -1,5 +1,7 @@
 #include "profile/view.h"
 
+#include "base/rows.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -37,31 +39,89 @@ static const struct action *find_action(const struct action_report *report, cons
     return NULL;
 }
 
-/* Action I in order of total time, longest first, without those that hold all others. Returns NULL behind the last. */
-static const struct action *find_longest(const struct action_report *report, size_t i)
+/* An action, and the part of it that no other one has. */
+struct own_action {
+    const struct action *action;
+    size_t row; /* of the report, from 1 */
+    int64_t own_ns;
+    const char *part; /* "without backward, training_step": of the action; NULL: all of it */
+};
+
+struct own_actions {
+    VEC_OF(struct own_action);
+};
+
+static const struct key by_own_time[] = { DESC(struct own_action, own_ns), ASC(struct own_action, row),
+                                          KEY_END };
+
+enum { MOST_INNER = 3 };
+
+/* Which actions Lightning runs inside which: the optimizer calls the closure. */
+static const struct {
+    const char *outer, *inner[MOST_INNER];
+} nested_actions[] = {
+    { "optimizer_step", { "training_step", "backward", "optimizer_zero_grad" } },
+    { "batch_to_device", { "transfer_batch_to_device" } },
+};
+
+/* Holds the rest of the run: what the report has no action for, as the callbacks of users. */
+static const char epoch_name[] = "run_training_epoch";
+
+/* Take off OWN what runs inside it, if that is called as often, and is no longer. Manual optimization nests the other way round. */
+static void take_off_inner(const struct action_report *report, struct own_action *own, struct arena *texts)
 {
-    const struct action *last = NULL;
-    for (size_t n = 0; n <= i; n++) {
-        const struct action *next = NULL;
-        FOR_EACH(action, &report->actions) {
-            bool behind = !last || action->total_ns < last->total_ns ||
-                          (action->total_ns == last->total_ns && action > last);
-            if (behind && strncmp(action->name, "run_", 4) != 0 &&
-                (!next || action->total_ns > next->total_ns))
-                next = action;
+    for (size_t n = 0; n < sizeof nested_actions / sizeof *nested_actions; n++) {
+        int64_t inner_ns = 0;
+        const char *names = NULL;
+        if (find_action(report, nested_actions[n].outer) != own->action)
+            continue;
+        for (size_t i = 0; i < MOST_INNER && nested_actions[n].inner[i]; i++) {
+            const struct action *inner = find_action(report, nested_actions[n].inner[i]);
+            if (!inner || inner->calls != own->action->calls)
+                continue;
+            inner_ns += inner->total_ns;
+            names = names ? arena_printf(texts, "%s, %s", names, nested_actions[n].inner[i])
+                          : nested_actions[n].inner[i];
         }
-        if (!next)
-            return NULL;
-        last = next;
+        if (names && inner_ns <= own->action->total_ns) {
+            own->own_ns -= inner_ns;
+            own->part = arena_printf(texts, "without %s", names);
+        }
     }
-    return last;
 }
 
-static const char *verdict_of(const struct action_report *report, struct arena *texts)
+/* The actions by the time that no other one has, longest first; without those that hold all others, but with what is left of the epoch.
+ * Release with VEC_FREE. */
+static struct own_actions own_actions_of(const struct action_report *report, struct arena *texts)
+{
+    struct own_actions all = { 0 };
+    const struct action *epoch = find_action(report, epoch_name);
+    int64_t rest_ns = epoch ? epoch->total_ns : 0;
+    FOR_EACH(action, &report->actions) {
+        struct own_action own = { .action = action,
+                                  .row = (size_t)(action - report->actions.at) + 1,
+                                  .own_ns = action->total_ns };
+        if (strncmp(action->name, "run_", 4) == 0)
+            continue;
+        take_off_inner(report, &own, texts);
+        rest_ns -= own.own_ns;
+        *VEC_PUSH(&all) = own;
+    }
+    if (rest_ns > 0)
+        *VEC_PUSH(&all) = (struct own_action){ .action = epoch,
+                                               .row = (size_t)(epoch - report->actions.at) + 1,
+                                               .own_ns = rest_ns,
+                                               .part = "outside of the other actions" };
+    SORT(&all, by_own_time);
+    return all;
+}
+
+static const char *verdict_of(const struct action_report *report, const struct own_actions *all,
+                              struct arena *texts)
 {
     const struct action *batch = find_action(report, "run_training_batch");
     const struct action *next = find_action(report, "train_dataloader_next");
-    const struct action *most = find_longest(report, 0);
+    const struct action *most = all->count ? all->at[0].action : NULL;
     if (batch)
         return arena_printf(
             texts, "A training batch takes %s on average%s%s.", time_text(batch->mean_ns, texts),
@@ -92,19 +152,24 @@ void actions_add_overview(struct result *result, const struct action_report *rep
     struct arena *texts = &result->arena;
     actions_add_facts(report, answer, texts);
     answer->in_text = true;
-    answer->findings_title = "The longest actions, which may run inside one another";
-    const struct action *action;
-    for (size_t i = 0; i < ANSWER_FIRST_FINDINGS && (action = find_longest(report, i)); i++)
+    answer->findings_title = "The longest actions, without what runs inside them";
+    struct own_actions all = own_actions_of(report, texts);
+    for (size_t i = 0; i < all.count && i < ANSWER_FIRST_FINDINGS; i++) {
+        struct action own = *all.at[i].action;
+        own.share *= own.total_ns > 0 ? (double)all.at[i].own_ns / (double)own.total_ns : 1;
         *VEC_PUSH(&answer->findings) = (struct answer_finding){
-            .title = action->name,
-            .saves = arena_printf(texts, "%s%s", time_text(action->total_ns, texts),
-                                  amount_text(action, ", ", texts)),
+            .title = own.name,
+            .saves = arena_printf(texts, "%s%s", time_text(all.at[i].own_ns, texts),
+                                  amount_text(&own, ", ", texts)),
+            .where = all.at[i].part,
             .section = "actions",
             .command = "tpa top",
-            .row = i + 1,
+            .row = all.at[i].row,
             .named = true,
         };
-    answer->verdict = verdict_of(report, texts);
+    }
+    answer->verdict = verdict_of(report, &all, texts);
+    VEC_FREE(&all);
     if (answer->verdict) {
         result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
         result_make_verdict(result);

@@ -1,6 +1,7 @@
 /* test_lightning.c - ingest/lightning.h: the report of PyTorch Lightning's SimpleProfiler. */
 #include "tests/unit/unit.h"
 #include "ingest/lightning.h"
+#include "profile/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 SCRATCH_OF(source)
 SCRATCH_OF(action_report)
+SCRATCH_OF(result)
 
 static struct action_report *read_text(const char *text)
 {
@@ -120,4 +122,55 @@ TEST(what_is_no_report_is_refused)
     assert_int_equal(lightning_sniff("Profiler Report", 15), 0);
     const char json[] = "{\"note\": \"Profiler Report: Action, Total time (s)\"}";
     assert_int_equal(lightning_sniff(json, sizeof json - 1), 0);
+}
+
+/* 2 s of an epoch: ten steps of 1.2 s, of which 0.7 s are the closure's, and 0.1 s of loading; nothing tells of 0.7 s. AS_OFTEN: the closure runs
+ * within each step. Otherwise gradients are added up, and most of it runs outside. */
+static struct action_report *nested_report(bool as_often)
+{
+    static const char text[] =
+        "FIT Profiler Report\n\n"
+        "|  Action\t|  Mean duration (s)\t|  Num calls\t|  Total time (s)\t|  Percentage %%\t|\n"
+        "----------\n"
+        "|  Total\t|  -\t|  62\t|  2.5\t|  100 %%\t|\n"
+        "----------\n"
+        "|  run_training_epoch\t|  2\t|  1\t|  2\t|  80\t|\n"
+        "|  run_training_batch\t|  0.12\t|  10\t|  1.2\t|  48\t|\n"
+        "|  [LightningModule]M.optimizer_step\t|  0.12\t|  10\t|  1.2\t|  48\t|\n"
+        "|  [Strategy]S.backward\t|  0.04\t|  %d\t|  0.4\t|  16\t|\n"
+        "|  [Strategy]S.training_step\t|  0.03\t|  %d\t|  0.3\t|  12\t|\n"
+        "|  [_TrainingEpochLoop].train_dataloader_next\t|  0.01\t|  11\t|  0.1\t|  4\t|\n"
+        "----------\n";
+    char filled[sizeof text + 16];
+    snprintf(filled, sizeof filled, text, as_often ? 10 : 20, as_often ? 10 : 20);
+    struct action_report *report = read_text(filled);
+    assert_non_null(report);
+    return report;
+}
+
+TEST(what_an_action_has_alone_adds_up)
+{
+    static const struct {
+        const char *title, *saves, *where;
+    } nested[] = { { "run_training_epoch", "700.000ms, in 1 call, 28.0 % of the run",
+                     "outside of the other actions" },
+                   { "[LightningModule]M.optimizer_step", "500.000ms, in 10 calls, 20.0 % of the run",
+                     "without training_step, backward" },
+                   { "[Strategy]S.backward", "400.000ms, in 10 calls, 16.0 % of the run", NULL } },
+      apart[] = { { "[LightningModule]M.optimizer_step", "1.200s, in 10 calls, 48.0 % of the run", NULL },
+                  { "[Strategy]S.backward", "400.000ms, in 20 calls, 16.0 % of the run", NULL },
+                  { "[Strategy]S.training_step", "300.000ms, in 20 calls, 12.0 % of the run", NULL } };
+    for (int as_often = 0; as_often < 2; as_often++) {
+        struct action_report *report = nested_report(as_often);
+        struct result *result = scratch_result(result_open("test/1"));
+        actions_add_overview(result, report);
+        const struct answer *answer = result_answer(result);
+        for (size_t i = 0; i < 3; i++) {
+            const struct answer_finding *finding = &answer->findings.at[i];
+            assert_string_equal(finding->title, (as_often ? nested : apart)[i].title);
+            assert_string_equal(finding->saves, (as_often ? nested : apart)[i].saves);
+            const char *where = (as_often ? nested : apart)[i].where;
+            assert_string_equal(finding->where ? finding->where : "", where ? where : "");
+        }
+    }
 }
