@@ -80,6 +80,11 @@ bool python_frame_waits(const char *name)
     return python_waits(name, (size_t)(line - name) + 3, function + 3, strlen(function + 3));
 }
 
+bool python_frame_profiles(const char *name)
+{
+    return strstr(name, "torch/profiler/") || strstr(name, "torch/autograd/profiler");
+}
+
 bool python_function_of_xla(const char *name)
 {
     return name[0] == '$' && name[1] != '\0';

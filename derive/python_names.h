@@ -26,6 +26,9 @@ bool python_waits(const char *file, size_t file_len, const char *function, size_
 /* The same of a frame of a trace. */
 bool python_frame_waits(const char *name);
 
+/* Is it a frame of torch's profiler, which starts, stops and marks what is recorded? */
+bool python_frame_profiles(const char *name);
+
 /* Is it a Python function as the tracer of JAX and TensorFlow calls it: "$compiler.py:292 backend_compile"? */
 bool python_function_of_xla(const char *name);
 

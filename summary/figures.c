@@ -667,8 +667,9 @@ static void add_host_costs(struct costs *costs)
     bool *crosses = summary->has_frames && has_negative(top) ? find_crossing(summary->trace) : NULL;
     for (size_t i = 0; i < top->count; i++) {
         const struct top_row *row = &top->at[i];
-        if (row->on_device || (summary->has_frames && python_frame_waits(row->name.at)))
-            continue; /* to wait is no work */
+        if (row->on_device || (summary->has_frames &&
+                               (python_frame_waits(row->name.at) || python_frame_profiles(row->name.at))))
+            continue; /* to wait is no work; the profiler is not the program */
         name_id name = crosses ? names_find(summary->trace->names, row->name.at, row->name.len) : NAME_NONE;
         if (name != NAME_NONE && crosses[name])
             continue;

@@ -14,6 +14,7 @@
 #include "derive/file_set.h"
 #include "derive/gpu_names.h"
 #include "derive/page_moves.h"
+#include "derive/python_names.h"
 #include "derive/step_list.h"
 #include "summary/finding_kit.h"
 #include "trace/span.h"
@@ -103,8 +104,8 @@ static bool is_of_another_rule(const char *name)
     return step_number(name, &number) || annotation_is_data_loading(name) || name_is_compilation(name) ||
            strncmp(name, "Optimizer.", 10) == 0 ||
            strstr(name, "torch/optim/") || /* is no part that can go */
-           operator_is_communication(name) || strstr(name, "torch/profiler/") ||
-           strstr(name, "torch/autograd/profiler") || strncmp(name, "PyTorch Profiler", 16) == 0;
+           operator_is_communication(name) || python_frame_profiles(name) ||
+           strncmp(name, "PyTorch Profiler", 16) == 0;
 }
 
 /* ---- candidates ---- */
@@ -355,13 +356,13 @@ static void add_line(const struct trace *trace, event_id e, struct buffer *where
     arena_free(callers);
 }
 
-static const char *const usual_advice =
-    "do it less often, ahead of the loop, or in another thread or process while the devices compute";
-
 static const char *advise_range(const struct host_search *search, const struct ranges_of_name *of)
 {
-    (void)search;
-    return of->kind < KINDS_OF_RANGES ? kinds_of_ranges[of->kind].advice : usual_advice;
+    if (of->kind < KINDS_OF_RANGES)
+        return kinds_of_ranges[of->kind].advice;
+    return search->pricing->summary->gpu
+               ? "do it less often, ahead of the loop, or in another thread or process while the devices compute"
+               : "do less in it, do it less often or ahead, or in another thread or process";
 }
 
 static void offer_range(struct host_search *search, name_id id)

@@ -140,21 +140,16 @@ const struct host_work *host_work_of(const struct replay_graph *graph)
 
 /* ---- pauses ---- */
 
-/* Frames of torch's profiler, which starts and stops it. */
-static bool is_of_profiler(const char *name)
-{
-    return strstr(name, "torch/profiler/") || strstr(name, "torch/autograd/profiler");
-}
-
 static bool has_other_name(const struct host_names *names, event_id e)
 {
     uint8_t *known = &names->known[names->trace->name[e]];
     enum { NO = 1, YES };
     if (*known == 0) {
         const char *name = trace_name(names->trace, e);
-        *known = annotation_is_data_loading(name) || operator_is_communication(name) || is_of_profiler(name)
-                     ? YES
-                     : NO;
+        *known =
+            annotation_is_data_loading(name) || operator_is_communication(name) || python_frame_profiles(name)
+                ? YES
+                : NO;
     }
     return *known == YES;
 }

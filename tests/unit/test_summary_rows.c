@@ -27,6 +27,24 @@ TEST(without_devices_operators_and_functions_come_by_their_own_time)
     assert_string_equal(text_called(operators, 2, "name"), "b");
 }
 
+/* torch's profiler starts for 30 and marks a step for 20, by frames of its own; the program takes 15 and 25. */
+TEST(the_profiler_is_no_part_of_the_program)
+{
+    draw_host("python_function", "torch/autograd/profiler.py(423): _start_trace", 1, 0, 30);
+    draw_arg(ARG_PYTHON_ID, 1);
+    draw_host("python_function", "train.py(10): step", 1, 30, 40);
+    draw_arg(ARG_PYTHON_ID, 2);
+    draw_host("cpu_op", "aten::mm", 1, 40, 15);
+    draw_host("python_function", "/usr/lib/python3/torch/profiler/profiler.py(859): step", 1, 70, 20);
+    draw_arg(ARG_PYTHON_ID, 3);
+    answer();
+    struct table *operators = table_called(result, "operators");
+    assert_int_equal(operators->row_count, 2);
+    assert_row(operators, 0, "name=train.py(10): step, time=25");
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 25 / 40.0, 1e-12);
+    assert_row(operators, 1, "name=aten::mm, time=15");
+}
+
 /* Five operators of 15 cross in one of 20, which has 20 - 5 * 15 = -55 for itself. All are 20 then; shares are of the 75. */
 TEST(shares_of_own_time_are_no_more_than_all)
 {
