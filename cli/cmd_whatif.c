@@ -76,8 +76,9 @@ static const struct opt whatif_opts[] = {
              "operations that one kernel could do (tpa sequences) are one"),
     OPT_FLAG(0, "fuse-attention", struct whatif_args, fuse_attention,
              "attention that is computed step by step (products and softmax) is one kernel"),
-    OPT_FLAG(0, "fuse-optimizer", struct whatif_args, fuse_optimizer,
-             "optimizers do each operation once for all parameters (foreach=True)"),
+    OPT_FLAG(
+        0, "fuse-optimizer", struct whatif_args, fuse_optimizer,
+        "optimizers do each operation once for all parameters (foreach=True; without devices fused=True)"),
     OPT_FLAG(0, "overlap-comm", struct whatif_args, overlap_comm, "nobody waits for communication"),
     OPT_TEXT(
         0, "contention", struct whatif_args, contention, "FACTOR",

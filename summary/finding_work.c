@@ -254,24 +254,14 @@ static bool is_optimizer_step(const struct trace *trace,
     return edit_is_optimizer_step(trace_name(trace, e));
 }
 
-/* "Adam" of "Optimizer.step#Adam.step". */
-static struct text class_of(const char *step)
-{
-    const char *name = strchr(step, '#') + 1, *end = strrchr(name, '.');
-    return (struct text){ name, end ? (size_t)(end - name) : strlen(name) };
-}
-
-/* Does torch.optim have the class? FUSED: with an argument fused. */
-static bool is_of_torch(struct text name, bool *fused)
+/* Does torch.optim have the class? */
+static bool is_of_torch(struct text name)
 {
     static const char *const classes[] = { "Adam", "AdamW", "SGD",   "Adagrad", "Adadelta", "Adamax",
                                            "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop" };
-    enum { FUSED = 4 };
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (strlen(classes[i]) == name.len && memcmp(classes[i], name.at, name.len) == 0) {
-            *fused = i < FUSED;
+        if (strlen(classes[i]) == name.len && memcmp(classes[i], name.at, name.len) == 0)
             return true;
-        }
     return false;
 }
 
@@ -282,8 +272,9 @@ void finding_add_optimizer(struct pricing *pricing)
     if (place.longest == EVENT_NONE)
         return;
     const char *step = names_text(pricing->trace->names, place.name);
-    struct text name = class_of(step);
-    bool fused = false, is_known = is_of_torch(name, &fused), has_devices = pricing->summary->gpu != NULL;
+    struct text name = edit_optimizer_class(step);
+    bool fused = edit_optimizer_has_fused(step), is_known = is_of_torch(name),
+         has_devices = pricing->summary->gpu != NULL;
     struct buffer was = { 0 }, code = { 0 };
     struct priced_finding finding = {
         .title = as_text("the optimizer updates parameters one by one"),
@@ -293,9 +284,10 @@ void finding_add_optimizer(struct pricing *pricing)
             !is_known
                 ? "do each operation for a list of all parameters (torch._foreach_add_ and others), or use an "
                   "optimizer of torch.optim with foreach=True"
-            : fused
-                ? "use fused=True, which also passes over the parameters once, or, on devices, foreach=True"
-                : "use foreach=True"),
+            : !fused ? "use foreach=True"
+            : has_devices
+                ? "use fused=True, which also passes over the parameters once, or foreach=True"
+                : "use fused=True, which passes over the parameters once and makes no temporary tensors"),
     };
     if (is_known) {
         buffer_printf(&was, "torch.optim.%.*s(params)", (int)name.len, name.at);

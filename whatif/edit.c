@@ -29,7 +29,7 @@ static const struct {
     [EDIT_AT_PEAK] = { "--at-peak", "operators whose operations and bytes are known, and that run below this share of the device's peak, reach it, but no work takes less than the shortest kernel recorded" },
     [EDIT_FUSE] = { "--fuse", "neighbours on a stream that tpa sequences lists as fusable are one: what the first wrote for the next is not written and read, and only the first is launched" },
     [EDIT_FUSE_ATTENTION] = { "--fuse-attention", "attention that is computed step by step (a product, softmax of the scores, a product) is one kernel, as scaled_dot_product_attention launches; the operations on the scores between the products are gone; the products run at half of the peak of their type, or at the bandwidth of the memory, and not slower than recorded; the backward pass takes 5 / 4 of it, as it computes the scores again" },
-    [EDIT_FUSE_OPTIMIZER] = { "--fuse-optimizer", "optimizers that call operators for each parameter do each operation once for all, as with foreach=True; without devices the computation of the operators stays; kernels after the first of a name take what they took beyond the shortest; fused=True also saves passes over the parameters, which is not in it" },
+    [EDIT_FUSE_OPTIMIZER] = { "--fuse-optimizer", "optimizers that call operators for each parameter do each operation once for all, as with foreach=True; without devices the computation of the operators stays, and of optimizers with fused=True (Adam, AdamW, SGD, Adagrad) that of operators in place: each tensor is read and written once; kernels after the first of a name take what they took beyond the shortest; on devices fused=True also saves passes over the parameters, which is not in it" },
     [EDIT_OVERLAP_COMM] = { "--overlap-comm", "communication runs beside computation, as far as there is room, and nobody waits for it: the most that overlap can give" },
     [EDIT_NO_CONTENTION] = { "--no-contention", "kernels that were judged to run slower beside other work (tpa kernels --contention) take what they take alone" },
     [EDIT_COMM_BANDWIDTH] = { "--comm-bandwidth", "a collective takes its bytes on the bus divided by the bandwidth, from when the last rank is there; of one rank's recording alone, from its start" },
@@ -60,6 +60,22 @@ static const char *const scale_assumptions[TARGETS] = {
 bool edit_is_optimizer_step(const char *name)
 {
     return strncmp(name, "Optimizer.step#", strlen("Optimizer.step#")) == 0;
+}
+
+struct text edit_optimizer_class(const char *step)
+{
+    const char *name = strchr(step, '#') + 1, *end = strrchr(name, '.');
+    return (struct text){ name, end ? (size_t)(end - name) : strlen(name) };
+}
+
+bool edit_optimizer_has_fused(const char *step)
+{
+    static const char *const classes[] = { "Adam", "AdamW", "SGD", "Adagrad" };
+    struct text name = edit_optimizer_class(step);
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strlen(classes[i]) == name.len && memcmp(classes[i], name.at, name.len) == 0)
+            return true;
+    return false;
 }
 
 bool edit_parse_factor(const char *text, size_t len, double *factor)

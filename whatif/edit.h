@@ -9,6 +9,7 @@
 #ifndef TPA_WHATIF_EDIT_H
 #define TPA_WHATIF_EDIT_H
 
+#include "base/table.h"
 #include "derive/device_types.h"
 
 struct contention;
@@ -80,6 +81,12 @@ void edit_describe(const struct edit *edit, enum device_type type, struct buffer
 
 /* "Optimizer.step#Adam.step", as torch marks the step of an optimizer. */
 bool edit_is_optimizer_step(const char *name);
+
+/* "Adam" of such a STEP; borrowed. */
+struct text edit_optimizer_class(const char *step);
+
+/* Has the optimizer of STEP the argument `fused`, on CPUs as well? */
+bool edit_optimizer_has_fused(const char *step);
 
 /* One sentence of what the prediction takes for granted; NULL: nothing beyond the replay itself. */
 const char *edit_assumption(const struct edit *edit);

@@ -5,7 +5,9 @@
  * and none that takes a list of tensors (_foreach_add_, _fused_adam_). What remains is a call of each name and its share of the time
  * between calls, and of each call that goes LEFT_OF_A_CALL: a parameter, its gradient and its state are still read into lists, one by
  * one. The shortest of a name's calls, and of a kernel's runs, is what a call costs whatever the tensor is: only the first
- * has it. The host's computation (without devices) and the devices' work beyond that stay.
+ * has it. The devices' work beyond that stays. Without devices what the host computes beyond that stays, too; but an optimizer that
+ * torch has a fused form of reads and writes each tensor once: what operators compute that make temporary tensors goes, as the root and
+ * the quotient of Adam do. Those in place, called name_, stay: there are as many as tensors that the step writes.
  */
 #include "whatif/editing.h"
 
@@ -20,6 +22,13 @@ enum { LEAST_CALLS = 8 };
 static bool takes_lists(const char *name)
 {
     return strstr(name, "_foreach_") || strstr(name, "_fused_");
+}
+
+/* Does the operator NAME write one of its inputs? */
+static bool is_in_place(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 0 && name[len - 1] == '_';
 }
 
 static bool is_operator(const void *context, event_id e)
@@ -157,9 +166,9 @@ static bool is_loop(const struct name_flags *lists, const struct part *parts, si
     return most >= LEAST_CALLS;
 }
 
-/* What the host needs for the step of LENGTH_NS that calls PARTS, if each name is called once. */
+/* What the host needs for the step of LENGTH_NS that calls PARTS, if each name is called once. FUSED: they pass over each tensor once. */
 static double host_left_ns(const struct editing *editing, const struct part *parts, size_t count,
-                           const int64_t *shortest, double length_ns)
+                           const int64_t *shortest, double length_ns, bool fused)
 {
     double inside_ns = 0, left_ns = 0;
     size_t names = 0;
@@ -168,7 +177,8 @@ static double host_left_ns(const struct editing *editing, const struct part *par
         int64_t least_ns = shortest[parts[i].name];
         inside_ns += (double)parts[i].dur_ns;
         left_ns += is_first ? (double)least_ns : 0;
-        if (editing->graph->gpu->count == 0)
+        if (editing->graph->gpu->count == 0 &&
+            (!fused || is_in_place(names_text(editing->trace->names, parts[i].name))))
             left_ns += (double)(parts[i].dur_ns - least_ns);
         names += is_first;
     }
@@ -190,6 +200,11 @@ static void shorten_work(const struct editing *editing, const struct intervals *
     VEC_FREE(&work);
 }
 
+static bool is_step_with_fused(const char *name)
+{
+    return edit_is_optimizer_step(name) && edit_optimizer_has_fused(name);
+}
+
 void edit_fuse_optimizer(const struct editing *editing)
 {
     struct edit_effect ignored = { 0, 0 };
@@ -197,7 +212,9 @@ void edit_fuse_optimizer(const struct editing *editing)
     quiet.effect = &ignored;
     struct name_flags names = name_flags_of(editing->trace, edit_is_optimizer_step),
                       lists = name_flags_of(editing->trace, takes_lists);
-    struct intervals *ranges = editing_ranges(&quiet, name_flags_has, &names);
+    struct name_flags has_fused = name_flags_of(editing->trace, is_step_with_fused);
+    struct intervals *ranges = editing_ranges(&quiet, name_flags_has, &names),
+                     *fused = editing_ranges(&quiet, name_flags_has, &has_fused);
     struct intervals *loops = arena_open(mem_times(editing->graph->thread_count + 1, sizeof *loops));
     ARENA_OWNS_EACH(arena_of(loops), loops, editing->graph->thread_count, at);
     struct parts parts = { 0 };
@@ -209,7 +226,8 @@ void edit_fuse_optimizer(const struct editing *editing)
         double length_ns = (double)(range.end_ns - range.start_ns);
         if (!is_loop(&lists, &parts.at[i], end - i))
             continue;
-        double left_ns = host_left_ns(editing, &parts.at[i], end - i, shortest, length_ns);
+        bool is_fused = intervals_length_within(&fused[parts.at[i].thread], range.start_ns, range.end_ns) > 0;
+        double left_ns = host_left_ns(editing, &parts.at[i], end - i, shortest, length_ns, is_fused);
         if (left_ns < length_ns)
             changes_scale_range(editing->changes, parts.at[i].thread, range.start_ns, range.end_ns,
                                 left_ns / length_ns);
@@ -223,6 +241,7 @@ void edit_fuse_optimizer(const struct editing *editing)
         shorten_work(editing, loops);
     arena_free(loops);
     arena_free(ranges);
-    EACH(free, shortest, names.flags, lists.flags);
+    arena_free(fused);
+    EACH(free, shortest, names.flags, lists.flags, has_fused.flags);
     VEC_FREE(&parts);
 }
