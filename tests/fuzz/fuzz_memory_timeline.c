@@ -5,13 +5,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     extern const struct format format_memory_timeline;
-    struct tpa_error err = { 0 };
     struct ingest_options options = { .wants = memory_wants };
     format_memory_timeline.sniff((const char *)data, size);
-    struct trace *trace = read_bytes_as(&format_memory_timeline, data, size, &options, &err);
+    struct trace *trace = read_bytes_as(&format_memory_timeline, data, size, &options, NULL);
     if (!trace)
         return 0;
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, NULL);
     struct result *result = result_open("fuzz");
     if (selection)
         memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);

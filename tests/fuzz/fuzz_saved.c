@@ -5,17 +5,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(data, size, "fuzz", &err);
-    struct result *saved = source ? saved_read(source, &err) : NULL;
+    struct source *source = source_open_memory(data, size, "fuzz", NULL);
+    struct result *saved = source ? saved_read(source, NULL) : NULL;
     saved_sniff((const char *)data, size);
     source_free(source);
     if (!saved)
         return 0;
     struct measures *side = measures_open();
-    if (measure_result(side, saved, &err)) {
+    if (measure_result(side, saved, NULL)) {
         measures_finish(side);
-        struct diff *diff = diff_open(side, side, &(struct diff_options){ 0 }, &err);
+        struct diff *diff = diff_open(side, side, &(struct diff_options){ 0 }, NULL);
         struct result *result = result_open("tpa.diff/1");
         if (diff)
             diff_add_tables(diff, result);

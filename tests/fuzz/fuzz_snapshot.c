@@ -7,9 +7,8 @@
 static void ask(const struct snapshots *snapshots, size_t size)
 {
     static const char *const moments[] = { "peak", "end", "oom", "3", "-1", "10us" };
-    struct tpa_error err = { 0 };
     struct snapshot_query query = { .by = (enum alive_by)(size % ALIVE_BY_COUNT) };
-    snapshot_moment_parse(moments[size % (sizeof moments / sizeof *moments)], &query.at, &err);
+    snapshot_moment_parse(moments[size % (sizeof moments / sizeof *moments)], &query.at, NULL);
     struct snapshot_answers *answers = snapshot_answer(snapshots, &query);
     struct result *result = result_open("fuzz");
     snapshot_add_tables(answers, &(struct snapshot_tables_options){ .by = query.by, .segments = true }, true,
@@ -26,9 +25,8 @@ static void ask(const struct snapshots *snapshots, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(data, size, "fuzz", &err);
-    struct snapshot *snapshot = source ? snapshot_read(source, &err) : NULL;
+    struct source *source = source_open_memory(data, size, "fuzz", NULL);
+    struct snapshot *snapshot = source ? snapshot_read(source, NULL) : NULL;
     source_free(source);
     if (!snapshot)
         return 0;
@@ -36,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     *VEC_PUSH(&all.of) = snapshot;
     ask(&all, size);
     struct measures *measures = measures_open();
-    if (measure_snapshots(measures, &all, &err)) {
+    if (measure_snapshots(measures, &all, NULL)) {
         struct block_changes changes;
         measures_finish(measures);
         blocks_compare(measures, measures, &changes);
@@ -44,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     arena_free(measures);
     struct trace_wants wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .counters = true };
-    trace_free(snapshot_as_trace(&all, &wants, &err));
+    trace_free(snapshot_as_trace(&all, &wants, NULL));
     snapshot_free(snapshot);
     VEC_FREE(&all.of);
     return 0;

@@ -35,8 +35,7 @@ static struct trace *drawn_last;
 
 static void draw_end_file(void)
 {
-    struct tpa_error err = { 0 };
-    if (draw_chunk && !trace_builder_append(draw_builder, draw_chunk, &err))
+    if (draw_chunk && !trace_builder_append(draw_builder, draw_chunk, NULL))
         abort();
     trace_chunk_free(draw_chunk);
     draw_chunk = NULL;
@@ -189,6 +188,22 @@ static inline void draw_work(const char *category, const char *name, int64_t dev
         draw_arg(ARG_CORRELATION, correlation);
 }
 
+/* Arguments of the operator drawn last: shapes and types of what goes in, as JSON. */
+static inline void draw_inputs(const char *dims, const char *types)
+{
+    draw_text(ARG_INPUT_DIMS, dims);
+    draw_text(ARG_INPUT_TYPES, types);
+}
+
+/* The work drawn last is the all-reduce NUMBER of group "0", of RANKS. */
+static inline void draw_reduces(int64_t ranks, int64_t number)
+{
+    draw_text(ARG_COLLECTIVE, "allreduce");
+    draw_text(ARG_GROUP_NAME, "0");
+    draw_arg(ARG_GROUP_SIZE, ranks);
+    draw_arg(ARG_SEQ_IN_GROUP, number);
+}
+
 /* cudaLaunchKernel on thread 1, and the kernel that it launches on stream 7 of device 0. */
 static inline void draw_kernel(const char *name, int64_t call_ns, int64_t call_dur_ns, int64_t start_ns,
                                int64_t dur_ns, int64_t correlation)
@@ -289,11 +304,10 @@ __attribute__((unused)) static void ask_analysis(const struct analysis *analysis
                                                  const struct selection *selection, unsigned by,
                                                  struct result *result)
 {
-    struct tpa_error err = { 0 };
     struct analysis_query query = {
         .trace = trace, .selection = selection, .by = by, .options = analysis->defaults, .by_given = by != 0
     };
-    if (!analysis->run(&query, result, &err))
+    if (!analysis->run(&query, result, NULL))
         abort();
 }
 

@@ -19,8 +19,7 @@ SCRATCH_OF(result)
 static inline const struct selection *scratch_selection(const struct trace *trace,
                                                         struct selection_query query)
 {
-    struct tpa_error err = { 0 };
-    const struct selection *selection = scratch(selection_open(trace, &query, &err));
+    const struct selection *selection = scratch(selection_open(trace, &query, NULL));
     assert_non_null(selection);
     return selection;
 }

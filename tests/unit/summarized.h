@@ -16,14 +16,50 @@ static struct result *result;
 
 static inline void answer_by(enum summary_by by)
 {
-    struct tpa_error err = { 0 };
     result = scratch_result(result_open("tpa.summary/1"));
-    assert_true(summary_add_tables(drawn(), selection_all(drawn()), by, result, &err));
+    assert_true(summary_add_tables(drawn(), selection_all(drawn()), by, result, NULL));
 }
 
 static inline void answer(void)
 {
     answer_by(SUMMARY_BY_ALL);
+}
+
+/* The row of the table with this KEY that has RULE; SIZE_MAX when none has, or there is no table. */
+static inline size_t row_of_rule(const char *key, const char *rule)
+{
+    for (size_t t = 0; t < result->tables.count; t++) {
+        const struct table *table = result->tables.at[t];
+        for (size_t row = 0; strcmp(table->key, key) == 0 && row < table->row_count; row++)
+            if (strcmp(text_called(table, row, "rule"), rule) == 0)
+                return row;
+    }
+    return SIZE_MAX;
+}
+
+static inline size_t row_of(const char *rule)
+{
+    return row_of_rule("findings", rule);
+}
+
+/* The cell of the finding with RULE, which there must be. */
+static inline const char *finding_text(const char *rule, const char *key)
+{
+    return text_called(table_called(result, "findings"), row_of(rule), key);
+}
+
+static inline int64_t saves_of(const char *rule)
+{
+    return int_called(table_called(result, "findings"), row_of(rule), "saves");
+}
+
+/* The text of the notice of KIND; "" when there is none. */
+static inline const char *notice_of(const char *kind)
+{
+    for (size_t i = 0; i < result->notices.count; i++)
+        if (strcmp(result->notices.at[i].kind, kind) == 0)
+            return result->notices.at[i].text;
+    return "";
 }
 
 static inline void draw_call_us(const char *name, int64_t start_us, int64_t dur_us, int64_t correlation)

@@ -25,8 +25,7 @@ static void no_args(void *context, struct recorder *recorder, const struct ascen
 
 static void end(void)
 {
-    struct tpa_error err = { 0 };
-    assert_true(ascend_write(ascend, no_args, NULL, &err));
+    assert_true(ascend_write(ascend, no_args, NULL, NULL));
     ascend_free(ascend);
     trace = scratch_trace(trace_builder_finish(builder));
 }

@@ -36,8 +36,7 @@ static void add(struct scene *scene, char phase, const char *name, int64_t start
 
 static struct trace *finish(struct scene *scene)
 {
-    struct tpa_error err = { 0 };
-    assert_true(trace_builder_append(scene->builder, scene->chunk, &err));
+    assert_true(trace_builder_append(scene->builder, scene->chunk, NULL));
     trace_chunk_free(scene->chunk);
     return scratch_trace(trace_builder_finish(scene->builder));
 }

@@ -14,13 +14,12 @@ static const struct trace_wants *drawn_wants = &comm_wants;
 static bool ask_comm(const struct trace *of, const struct selection *selection, struct comm_options options,
                      struct result *answer)
 {
-    struct tpa_error err = { 0 };
     struct analysis_query query = { .trace = of,
                                     .selection = selection,
                                     .by = options.by ? options.by : COMM_BY_DEFAULT,
                                     .filter = options.filter,
                                     .exclude = options.exclude };
-    return analysis_comm.run(&query, answer, &err);
+    return analysis_comm.run(&query, answer, NULL);
 }
 
 static struct result *result;
@@ -268,8 +267,7 @@ TEST(old_files_tell_by_what_is_around_the_launch)
     draw_text(ARG_INPUT_DIMS, "[[],[],[]]");
     draw_host("cpu_op", "record_param_comms", 1, 2, 26);
     draw_host("user_annotation", "nccl:all_to_all", 1, 5, 20);
-    draw_text(ARG_INPUT_DIMS, "[[5,100]]");
-    draw_text(ARG_INPUT_TYPES, "[\"float\"]");
+    draw_inputs("[[5,100]]", "[\"float\"]");
     draw_call("cudaLaunchKernel", 1, 10, 5, 100);
     draw_work("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", 0, 20, 20, 40, 100);
     answer_with((struct selection_query){ 0 },
@@ -306,11 +304,9 @@ TEST(regions_around_a_launch_are_looked_at_so_far)
 TEST(an_all_gather_tells_its_ranks)
 {
     draw_host("cpu_op", "c10d::_allgather_base_", 1, 0, 30);
-    draw_text(ARG_INPUT_DIMS, "[[800],[100],[]]");
-    draw_text(ARG_INPUT_TYPES, "[\"signed char\",\"signed char\",\"\"]");
+    draw_inputs("[[800],[100],[]]", "[\"signed char\",\"signed char\",\"\"]");
     draw_host("user_annotation", "nccl:_all_gather_base", 1, 5, 20);
-    draw_text(ARG_INPUT_DIMS, "[[100]]");
-    draw_text(ARG_INPUT_TYPES, "[\"signed char\"]");
+    draw_inputs("[[100]]", "[\"signed char\"]");
     draw_call("cudaLaunchKernel", 1, 10, 5, 100);
     draw_work("kernel", "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)", 0, 20, 20, 100, 100);
     answer();
@@ -336,8 +332,7 @@ TEST(regions_of_gloo_are_collectives)
 {
     draw_host("cpu_op", "c10d::allreduce_", 1, 0, 5);
     draw_host("user_annotation", "gloo:all_reduce", 2, 10, 40);
-    draw_text(ARG_INPUT_DIMS, "[[100]]");
-    draw_text(ARG_INPUT_TYPES, "[\"float\"]");
+    draw_inputs("[[100]]", "[\"float\"]");
     draw_host("cpu_op", "DistributedDataParallel.forward", 1, 5, 60); /* waits, and calls */
     draw_host("cpu_op", "aten::add", 1, 20, 10);
     answer();

@@ -301,7 +301,6 @@ TEST(collectives_overlap_touch_and_take_no_time)
  */
 TEST(modules_have_the_work_of_their_calls)
 {
-    struct tpa_error err = { 0 };
     static const struct {
         const char *name;
         int64_t calls, cpu, device, operations;
@@ -324,7 +323,7 @@ TEST(modules_have_the_work_of_their_calls)
     draw_work("kernel", "c", 1, 7, 60, 10, 3);
     selection = selection_all(drawn());
     result = scratch_result(result_open("tpa.corners/1"));
-    assert_true(modules_add_table(drawn(), selection, &(struct modules_options){ 0 }, result, &err));
+    assert_true(modules_add_table(drawn(), selection, &(struct modules_options){ 0 }, result, NULL));
     const struct table *modules = table_called(result, "modules");
     assert_int_equal(modules->row_count, 4);
     for (size_t i = 0; i < 4; i++) {

@@ -21,7 +21,6 @@ struct file {
 
 static void add_file(struct trace_builder *builder, const struct file *file)
 {
-    struct tpa_error err = { 0 };
     trace_builder_file(builder, file->path, "Chrome JSON");
     struct trace_file *of = trace_builder_current_file(builder);
     of->rank = file->rank;
@@ -42,7 +41,7 @@ static void add_file(struct trace_builder *builder, const struct file *file)
                                      .category = trace_chunk_category(chunk, "cpu_op", 6),
                                  });
     }
-    assert_true(trace_builder_append(builder, chunk, &err));
+    assert_true(trace_builder_append(builder, chunk, NULL));
     trace_chunk_free(chunk);
 }
 

@@ -156,18 +156,6 @@ static void draw_first_use(bool wrong, int64_t us, int64_t n)
     draw_op_us("cpu_op", "aten::add", us + 600, 400);
 }
 
-/* ROW of the findings that has RULE; SIZE_MAX when none has. */
-static size_t row_of(const char *rule)
-{
-    for (size_t t = 0; t < result->tables.count; t++)
-        for (size_t row = 0;
-             strcmp(result->tables.at[t]->key, "findings") == 0 && row < result->tables.at[t]->row_count;
-             row++)
-            if (strcmp(text_called(result->tables.at[t], row, "rule"), rule) == 0)
-                return row;
-    return SIZE_MAX;
-}
-
 /*
  *   host     0 launch 10  20 [ aten::to: cudaMemcpyAsync                 ) 700          1000
  *   device        12 [ elementwise   ) 312 [ copy to the host       ) 690
@@ -205,8 +193,7 @@ static void draw_slow_product(bool wrong, int64_t us, int64_t n)
     if (n == 0)
         draw_device(0);
     draw_op_us("cpu_op", "aten::mm", us, 30);
-    draw_text(ARG_INPUT_DIMS, wrong ? "[[8, 8], [8, 8]]" : "[[1024, 1024], [1024, 1024]]");
-    draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\"]");
+    draw_inputs(wrong ? "[[8, 8], [8, 8]]" : "[[1024, 1024], [1024, 1024]]", "[\"float\",\"float\"]");
     draw_kernel_us("product", us + 10, 10, us + 20, 600, 3 * n + 1);
     draw_kernel_us("elementwise", us + 35, 10, us + 620, 100, 3 * n + 2);
     draw_call_us("cudaDeviceSynchronize", us + 45, 685, 3 * n + 3);
@@ -225,10 +212,7 @@ static void draw_two_ranks(bool wrong, int64_t us, int64_t n)
     draw_kernel_us("product", us, 10, us + 12, product_us, 3 * n + 1);
     draw_kernel_us("ncclDevKernel_AllReduce_Sum_f32_RING_LL", us + 10, 10, us + 12 + product_us,
                    688 - product_us, 3 * n + 2);
-    draw_text(ARG_COLLECTIVE, "allreduce");
-    draw_text(ARG_GROUP_NAME, "0");
-    draw_arg(ARG_GROUP_SIZE, 2);
-    draw_arg(ARG_SEQ_IN_GROUP, n + 1);
+    draw_reduces(2, n + 1);
     draw_call_us("cudaDeviceSynchronize", us + 20, 690, 3 * n + 3);
     draw_op_us("cpu_op", "aten::add", us + 710, 290);
 }
@@ -298,8 +282,7 @@ static void draw_two_elementwise(bool wrong, int64_t us, int64_t n)
         draw_device(0);
     for (int64_t i = 0; i < 2; i++) {
         draw_op_us("cpu_op", i ? "aten::add" : "aten::mul", us + 10 * i, 10);
-        draw_text(ARG_INPUT_DIMS, wrong ? "[[22500000], [22500000]]" : "[[225], [225]]");
-        draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\"]");
+        draw_inputs(wrong ? "[[22500000], [22500000]]" : "[[225], [225]]", "[\"float\",\"float\"]");
         draw_kernel_us("elementwise", us + 10 * i, 10, us + 22 + 300 * i, 300, 3 * n + i + 1);
     }
     draw_call_us("cudaDeviceSynchronize", us + 25, 615, 3 * n + 3);
@@ -325,11 +308,9 @@ static void draw_sized_elementwise(bool wrong, int64_t us, int64_t n)
 {
     (void)n;
     draw_op_us("cpu_op", "aten::mul", us, 200);
-    draw_text(ARG_INPUT_DIMS, "[[1000], [1000]]");
-    draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\"]");
+    draw_inputs("[[1000], [1000]]", "[\"float\",\"float\"]");
     draw_op_us("cpu_op", "aten::exp", us + 200, 80);
-    draw_text(ARG_INPUT_DIMS, wrong ? "[[1000]]" : "[[999]]");
-    draw_text(ARG_INPUT_TYPES, "[\"float\"]");
+    draw_inputs(wrong ? "[[1000]]" : "[[999]]", "[\"float\"]");
     draw_op_us("cpu_op", "aten::mm", us + 280, 720);
 }
 
@@ -349,8 +330,7 @@ static void draw_attention(bool wrong, int64_t us, int64_t n)
     for (int64_t i = 0, at_us = 32; i < 3; i++) {
         int64_t dur_us = i == 1 ? 300 : 100;
         draw_op_us("cpu_op", names[i], us + 10 * i, 10);
-        draw_text(ARG_INPUT_DIMS, dims[i]);
-        draw_text(ARG_INPUT_TYPES, i == 1 ? "[\"float\",\"Scalar\",\"Scalar\"]" : "[\"float\",\"float\"]");
+        draw_inputs(dims[i], i == 1 ? "[\"float\",\"Scalar\",\"Scalar\"]" : "[\"float\",\"float\"]");
         draw_kernel_us(i == 1 ? "softmax" : "product", us + 10 * i, 10, us + at_us, dur_us, 4 * n + i + 1);
         at_us += dur_us;
     }
@@ -442,15 +422,6 @@ static const struct price_case {
     { FINDING_LAUNCHES, draw_launches, 460 },
 };
 
-/* The text of the notice of KIND; "" when there is none. */
-static const char *notice_of(const char *kind)
-{
-    for (size_t i = 0; i < result->notices.count; i++)
-        if (strcmp(result->notices.at[i].kind, kind) == 0)
-            return result->notices.at[i].text;
-    return "";
-}
-
 static void draw_case(const struct price_case *of, bool wrong)
 {
     for (int rank = 0; rank < (of->ranks ? of->ranks : 1); rank++) {
@@ -503,18 +474,12 @@ TEST(a_first_step_that_compiles_is_left_out)
         }
         answer();
         const char *said = result_answer(result)->pattern;
-        bool slow = false;
-        for (size_t t = 0; t < result->tables.count; t++)
-            for (size_t i = 0;
-                 strcmp(result->tables.at[t]->key, "remarks") == 0 && i < result->tables.at[t]->row_count;
-                 i++)
-                slow |= strcmp(text_called(result->tables.at[t], i, "rule"), "slow_step") == 0;
         assert_string_equal(
             said, compiles == 0
                       ? "Step 0 does not count: it took 700.000us, as programs are compiled in it, once."
                       : "Step 3 runs compile_fx_inner (dynamo_timed), perhaps by plan (a longer "
                         "recording tells): 700.000us instead of 100.000us.");
-        assert_int_equal(slow, compiles != 0);
+        assert_int_equal(row_of_rule("remarks", "slow_step") != SIZE_MAX, compiles != 0);
     }
 }
 
@@ -684,10 +649,8 @@ TEST(the_longest_pause_is_compared_with_the_saving)
             draw_op_us("cpu_op", "aten::add", us + 10 + pause_us, 3990 - pause_us);
         }
         answer();
-        size_t row = row_of("pauses");
-        const char *where = text_called(table_called(result, "findings"), row, "where");
         assert_string_equal(
-            where,
+            finding_text("pauses", "where"),
             each
                 ? "4 in 4 steps, the longest at 10.000us, after cudaLaunchKernel, before aten::add; it takes 3.980ms, "
                   "but without them the devices are the limit"
@@ -712,9 +675,7 @@ TEST(two_changes_that_save_the_same_time_are_named)
         draw_op_us("cpu_op", "aten::mm", 1000 * n + 520, 480);
     }
     answer();
-    const struct table *findings = table_called(result, "findings");
-    assert_int_equal(int_called(findings, row_of("data_loading"), "saves"),
-                     int_called(findings, row_of("host_time"), "saves"));
+    assert_int_equal(saves_of("data_loading"), saves_of("host_time"));
     assert_non_null(strstr(notice_of("together"), " save the same time"));
 }
 
@@ -812,8 +773,7 @@ TEST(an_event_loop_that_waits_is_no_work)
     }
     draw_event_loop("main.py(7): prepare");
     answer();
-    assert_non_null(
-        strstr(text_called(table_called(result, "findings"), row_of("host_time"), "finding"), "prepare"));
+    assert_non_null(strstr(finding_text("host_time", "finding"), "prepare"));
 }
 
 /* An operator that reads a number of a tensor waits for the device, also where no call in it was recorded. Neither it nor a range around it
@@ -909,8 +869,7 @@ TEST(a_graph_leaves_the_profiler_its_time)
         }
     }
     answer();
-    const struct table *findings = table_called(result, "findings");
-    assert_int_equal(int_called(findings, row_of("launches"), "saves"), 170000);
+    assert_int_equal(saves_of("launches"), 170000);
 }
 
 /*
@@ -940,15 +899,13 @@ TEST(allocation_is_priced_on_top_of_first_use)
 {
     assert_non_null(
         strstr(verdict_of_mallocs(900, 1, 200), "allocates or frees memory: mostly at first use."));
-    const struct table *findings = table_called(result, "findings");
-    assert_int_equal(int_called(findings, row_of("first_use"), "saves"), 1089000);
+    assert_int_equal(saves_of("first_use"), 1089000);
     assert_int_equal(row_of("allocation"), SIZE_MAX);
 
     assert_non_null(strstr(verdict_of_mallocs(300, 300, 10), "allocates or frees memory."));
     assert_int_equal(row_of("first_use"), SIZE_MAX);
-    findings = table_called(result, "findings");
-    assert_int_equal(int_called(findings, row_of("allocation"), "saves"), 900000);
-    assert_non_null(strstr(text_called(findings, row_of("allocation"), "advice"), "leave the first steps"));
+    assert_int_equal(saves_of("allocation"), 900000);
+    assert_non_null(strstr(finding_text("allocation", "advice"), "leave the first steps"));
 }
 
 /* What first use takes is not now and then: later steps do not have it. That is nearly all of this recording, 1089 of 1205 us. */
@@ -1103,10 +1060,7 @@ static void draw_slow_rank(enum slowness slowness, bool slow, int64_t us, int64_
         if (i + 1 == kernels) {
             draw_work_us("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", start_us,
                          last_us + 200 - start_us, 10 * n + 9);
-            draw_text(ARG_COLLECTIVE, "allreduce");
-            draw_text(ARG_GROUP_NAME, "0");
-            draw_arg(ARG_GROUP_SIZE, 2);
-            draw_arg(ARG_SEQ_IN_GROUP, n + 1);
+            draw_reduces(2, n + 1);
         }
     }
 }
@@ -1282,9 +1236,8 @@ TEST(the_operator_that_copies_most_is_named)
         }
         draw_call_us("cudaDeviceSynchronize", 130, us - 120, 100);
         answer();
-        assert_non_null(
-            strstr(text_called(table_called(result, "findings"), row_of("device_copies"), "where"),
-                   clones == 10 ? ", mostly by aten::clone" : ", the most by aten::clone"));
+        assert_non_null(strstr(finding_text("device_copies", "where"),
+                               clones == 10 ? ", mostly by aten::clone" : ", the most by aten::clone"));
     }
 }
 
@@ -1308,13 +1261,10 @@ TEST(jax_copies_ahead)
         draw_pageable_copies(true, 1000 * n, n);
     }
     answer();
-    size_t row = row_of("pinned_copies");
     assert_true(row_of("pageable_copies") == SIZE_MAX);
-    assert_true(row != SIZE_MAX);
-    const struct table *findings = table_called(result, "findings");
-    assert_int_equal(int_called(findings, row, "saves"), 380000);
-    assert_non_null(strstr(text_called(findings, row, "advice"), "jax.device_put"));
-    assert_string_equal(text_called(findings, row, "action"), "Copy ahead of the computation");
+    assert_int_equal(saves_of("pinned_copies"), 380000);
+    assert_non_null(strstr(finding_text("pinned_copies", "advice"), "jax.device_put"));
+    assert_string_equal(finding_text("pinned_copies", "action"), "Copy ahead of the computation");
 }
 
 /* Ten copies to the device block the host for 20 us each, where a launch takes 10, and one to the host for 150: it saves more. */
@@ -1329,11 +1279,8 @@ TEST(the_wait_that_would_save_most_stands_for_its_operator)
         draw_kernel_us("elementwise", us + copy_us, 10, us + copy_us + 12, 5, 2 * i + 2);
     }
     answer();
-    const struct table *findings = table_called(result, "findings");
-    assert_string_equal(text_called(findings, row_of("host_wait"), "where"),
-                        "cudaMemcpy, synchronous copy (DtoH pageable)");
-    assert_non_null(
-        strstr(text_called(findings, row_of("host_wait"), "advice"), "x.to(\"cpu\", non_blocking=True)"));
+    assert_string_equal(finding_text("host_wait", "where"), "cudaMemcpy, synchronous copy (DtoH pageable)");
+    assert_non_null(strstr(finding_text("host_wait", "advice"), "x.to(\"cpu\", non_blocking=True)"));
 }
 
 /* What a rule needs is in the trace, and it found nothing; or it is not, and the rule could not look. */
@@ -1375,9 +1322,8 @@ TEST(loading_code_is_no_cost_of_launches)
 {
     draw_launches_of_five(true);
     assert_int_equal(row_of("launches"), SIZE_MAX);
-    const struct table *findings = table_called(result, "findings");
-    assert_non_null(strstr(text_called(findings, row_of("first_use"), "where"), "longest: cudaLaunchKernel"));
-    assert_non_null(strstr(text_called(findings, row_of("first_use"), "where"), "1.400ms"));
+    assert_non_null(strstr(finding_text("first_use", "where"), "longest: cudaLaunchKernel"));
+    assert_non_null(strstr(finding_text("first_use", "where"), "1.400ms"));
 
     draw_launches_of_five(false);
     assert_int_not_equal(row_of("launches"), SIZE_MAX);
@@ -1399,9 +1345,7 @@ TEST(the_longest_load_of_a_module_is_named)
         }
     }
     answer();
-    const struct table *findings = table_called(result, "findings");
-    assert_non_null(
-        strstr(text_called(findings, row_of("first_use"), "where"), "longest: cuModuleLoadData, 2.000ms"));
+    assert_non_null(strstr(finding_text("first_use", "where"), "longest: cuModuleLoadData, 2.000ms"));
 }
 
 /* What is priced together is named together: memory of the host that is pinned, and that of devices. */
@@ -1412,12 +1356,10 @@ TEST(pinning_is_priced_with_memory_of_devices)
         draw_call_us(devices ? "cudaMalloc" : "cudaHostAlloc", 900, 100, 2);
         draw_kernel_us("elementwise", 1010, 10, 1022, 100, 3);
         answer();
-        const struct table *findings = table_called(result, "findings");
-        size_t row = row_of("allocation");
-        assert_string_equal(text_called(findings, row, "finding"),
+        assert_string_equal(finding_text("allocation", "finding"),
                             devices ? "host memory is pinned, and memory of devices allocated"
                                     : "host memory is pinned");
-        assert_string_equal(text_called(findings, row, "where"),
+        assert_string_equal(finding_text("allocation", "where"),
                             devices ? "mostly cudaHostAlloc" : "cudaHostAlloc");
     }
 }
@@ -1435,7 +1377,7 @@ TEST(pauses_are_marked_as_the_framework_does)
             draw_kernel_us("elementwise", 10000 * n, 10, 10000 * n + 12, 100, n + 1);
         }
         answer();
-        const char *advice = text_called(table_called(result, "findings"), row_of("pauses"), "advice");
+        const char *advice = finding_text("pauses", "advice");
         assert_non_null(strstr(advice, programs[i].by));
         assert_null(strstr(advice, programs[i].not_by));
     }

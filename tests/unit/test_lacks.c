@@ -92,8 +92,7 @@ TEST(a_dropped_file_lacks_nothing)
 static struct trace *read_tpa(const struct buffer *bytes, size_t len)
 {
     struct ingest_options options = { .workers = 1 };
-    struct tpa_error err = { 0 };
-    struct trace *trace = read_bytes_as(&format_tpa, bytes->at, len, &options, &err);
+    struct trace *trace = read_bytes_as(&format_tpa, bytes->at, len, &options, NULL);
     assert_non_null(trace);
     return scratch_trace(trace);
 }

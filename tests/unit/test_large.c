@@ -69,9 +69,8 @@ TEST(steps_and_gaps)
         draw_arg(ARG_ADDRESS, 64 * i);
         draw_arg(ARG_TOTAL_ALLOCATED, 64 * (i + 1));
     }
-    struct tpa_error err = { 0 };
     open_result();
-    const struct steps *steps = steps_analyze(drawn(), selection, &(struct steps_options){ 0 }, &err);
+    const struct steps *steps = steps_analyze(drawn(), selection, &(struct steps_options){ 0 }, NULL);
     assert_int_equal(steps->count, MANY);
     arena_free(steps);
     const struct gaps *gaps = gaps_analyze(drawn(), selection, BY(DEVICE), &(struct gaps_options){ 0 });
@@ -81,6 +80,6 @@ TEST(steps_and_gaps)
     assert_int_equal(int_called(table_called(result, "unfreed"), 0, "count"), MANY);
     ask_analysis(&analysis_kernels, drawn(), selection, BY(STEP), result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
-    assert_true(summary_add_tables(drawn(), selection, SUMMARY_BY_ALL, result, &err));
+    assert_true(summary_add_tables(drawn(), selection, SUMMARY_BY_ALL, result, NULL));
     alarm(0);
 }

@@ -9,9 +9,8 @@ static const struct latency *latency;
 
 static void answer_with(struct selection_query query, unsigned by, struct latency_options options)
 {
-    struct tpa_error err = { 0 };
     const struct selection *selection = scratch_selection(drawn(), query);
-    latency = scratch(latency_analyze(drawn(), selection, by, &options, &err));
+    latency = scratch(latency_analyze(drawn(), selection, by, &options, NULL));
     assert_non_null(latency);
     for (size_t i = 0; i < latency->rows.count; i++) {
         const struct latency_row *row = &latency->rows.at[i];

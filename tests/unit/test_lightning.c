@@ -13,10 +13,9 @@ SCRATCH_OF(result)
 
 static struct action_report *read_text(const char *text)
 {
-    struct tpa_error err = { 0 };
-    struct source *source = scratch_source(source_open_memory(text, strlen(text), "test", &err));
+    struct source *source = scratch_source(source_open_memory(text, strlen(text), "test", NULL));
     assert_non_null(source);
-    struct action_report *report = scratch_action_report(lightning_read(source, &err));
+    struct action_report *report = scratch_action_report(lightning_read(source, NULL));
     return report;
 }
 
@@ -87,9 +86,8 @@ static struct action_report *read_damaged(bool second, bool end, char byte)
     size_t len = strlen(text);
     for (char *at = text; (at = strchr(at, '~')); at++)
         *at = byte;
-    struct tpa_error err = { 0 };
-    struct source *source = scratch_source(source_open_memory(text, len, "test", &err));
-    struct action_report *report = scratch_action_report(lightning_read(source, &err));
+    struct source *source = scratch_source(source_open_memory(text, len, "test", NULL));
+    struct action_report *report = scratch_action_report(lightning_read(source, NULL));
     assert_non_null(report);
     return report;
 }

@@ -151,8 +151,7 @@ TEST(categories_beyond_their_number_share_one)
             repeat("{\"ph\":\"X\",\"cat\":\"c%d\",\"name\":\"op\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1}",
                    TRACE_MAX_CATEGORIES - 1 + more);
         for (unsigned workers = 1; workers <= 4; workers += 3) {
-            struct tpa_error err = { 0 };
-            struct trace *trace = read_text(&text, workers, &err);
+            struct trace *trace = read_text(&text, workers, NULL);
             assert_non_null(trace);
             assert_int_equal(trace->event_count, TRACE_MAX_CATEGORIES + more);
             assert_int_equal(trace->category_count, TRACE_MAX_CATEGORIES + more); /* the one without a name */
@@ -168,7 +167,6 @@ TEST(categories_beyond_their_number_share_one)
 TEST(names_that_workers_forget_stay_the_same)
 {
     enum { LENGTH = 1 << 20, NAMES = 70, EVENTS = 2 * NAMES };
-    struct tpa_error err = { 0 };
     SCRATCH_BUFFER(text);
     buffer_puts(&text, "[");
     for (int i = 0; i < EVENTS; i++) {
@@ -179,7 +177,7 @@ TEST(names_that_workers_forget_stay_the_same)
         buffer_puts(&text, "\"}");
     }
     buffer_puts(&text, "]");
-    struct trace *trace = read_text(&text, 1, &err);
+    struct trace *trace = read_text(&text, 1, NULL);
     assert_non_null(trace);
     assert_int_equal(trace->event_count, EVENTS);
     assert_int_equal(names_count(trace->names), NAMES);

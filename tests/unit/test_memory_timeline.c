@@ -11,9 +11,8 @@ static const struct trace_wants wants = { .args = WANT(BYTES) | WANT(MEMORY_CATE
 
 static struct trace *read_text(const char *text)
 {
-    struct tpa_error err = { 0 };
     struct ingest_options options = { .wants = wants };
-    struct trace *trace = read_bytes_as(&format_memory_timeline, text, strlen(text), &options, &err);
+    struct trace *trace = read_bytes_as(&format_memory_timeline, text, strlen(text), &options, NULL);
     assert_non_null(trace);
     return scratch_trace(trace);
 }

@@ -16,10 +16,9 @@ static struct table *modules;
 
 static void answer_with(struct selection_query query, struct modules_options options)
 {
-    struct tpa_error err = { 0 };
     const struct selection *selection = scratch_selection(drawn(), query);
     result = scratch_result(result_open("tpa.modules/1"));
-    assert_true(modules_add_table(drawn(), selection, &options, result, &err));
+    assert_true(modules_add_table(drawn(), selection, &options, result, NULL));
     modules = table_called(result, "modules");
 }
 

@@ -315,10 +315,7 @@ TEST(a_collective_leads_to_the_last_rank)
         draw_call("cudaLaunchKernel", 1, rank ? 70 : 20, 5, 1);
         draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80 : 30, rank ? 40 : 90,
                   1);
-        draw_text(ARG_COLLECTIVE, "allreduce");
-        draw_text(ARG_GROUP_NAME, "0");
-        draw_arg(ARG_GROUP_SIZE, 2);
-        draw_arg(ARG_SEQ_IN_GROUP, 3);
+        draw_reduces(2, 3);
         draw_call("cudaDeviceSynchronize", 1, rank ? 90 : 40, rank ? 34 : 85, 2);
     }
     assert_string_equal(path_of(drawn()), "operator 0-70 slow, call 70-75 cudaLaunchKernel, "

@@ -13,22 +13,20 @@ extern const struct format format_perfetto;
 /* Takes SOURCE. */
 static struct trace *read_source(struct source *source)
 {
-    struct tpa_error err = { 0 };
     struct ingest_options options = {
         .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true }
     };
     assert_non_null(source);
     struct trace_builder *builder = trace_builder_open(&options.wants);
     trace_builder_file(builder, "test", format_perfetto.name);
-    assert_true(format_perfetto.read(source, builder, &options, &err));
+    assert_true(format_perfetto.read(source, builder, &options, NULL));
     source_free(source);
     return scratch_trace(trace_builder_finish(builder));
 }
 
 static struct trace *read_bytes(const char *bytes, size_t len)
 {
-    struct tpa_error err = { 0 };
-    return read_source(source_open_memory(bytes, len, "test", &err));
+    return read_source(source_open_memory(bytes, len, "test", NULL));
 }
 
 /* A BEGIN (1) or END (2) on track UUID at TS. */
@@ -210,8 +208,7 @@ static struct trace *write_and_read(const struct trace *trace)
     FILE *out = open_memstream(&bytes, &len);
     struct convert_args args = { 0 };
     SCRATCH_BUFFER(summary);
-    struct tpa_error err = { 0 };
-    assert_true(convert_perfetto.write_trace(trace, &args, out, &summary, &err));
+    assert_true(convert_perfetto.write_trace(trace, &args, out, &summary, NULL));
     fclose(out);
     struct trace *back = read_bytes(bytes, len);
     free(bytes);
@@ -343,9 +340,8 @@ TEST(a_large_file_is_the_same_as_in_memory)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text.at, text.count), text.count);
     close(fd);
-    struct tpa_error err = { 0 };
     struct trace *in_memory = read_bytes(text.at, text.count),
-                 *trace = read_source(source_open(path, NULL, &err));
+                 *trace = read_source(source_open(path, NULL, NULL));
     unlink(path);
     assert_true(text.count > (7 << 20)); /* else it is read as a whole */
     assert_int_equal(trace->event_count, in_memory->event_count);

@@ -10,10 +10,9 @@ extern const struct format format_printed_stats;
 
 static struct profile *read_text(const char *text)
 {
-    struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(text, strlen(text), "test", &err);
+    struct source *source = source_open_memory(text, strlen(text), "test", NULL);
     assert_non_null(source);
-    struct profile *profile = scratch_profile(format_printed_stats.read_profile(source, &err));
+    struct profile *profile = scratch_profile(format_printed_stats.read_profile(source, NULL));
     source_free(source);
     return profile;
 }

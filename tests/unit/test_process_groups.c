@@ -29,8 +29,7 @@ static void answer(void)
 static void draw_gloo(void)
 {
     draw_host("user_annotation", "gloo:all_reduce", 2, 10, 40);
-    draw_text(ARG_INPUT_DIMS, "[[100]]");
-    draw_text(ARG_INPUT_TYPES, "[\"float\"]");
+    draw_inputs("[[100]]", "[\"float\"]");
 }
 
 /* 4 ranks: 10 * 2 * 3/4 = 15 GB/s. */

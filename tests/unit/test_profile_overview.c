@@ -54,8 +54,7 @@ TEST(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls)
 {
     draw();
     struct result *result = scratch_result(result_open("tpa.test/1"));
-    struct tpa_error err = { 0 };
-    assert_true(profile_add_overview(result, profile, 2, &err));
+    assert_true(profile_add_overview(result, profile, 2, NULL));
     assert_string_equal(
         result->answer->verdict,
         "b/run.py:1(leaf) takes 54.5 % of the time itself; b/run.py:1(work) takes 81.8 % with what it calls.");
@@ -80,8 +79,7 @@ TEST(a_function_that_takes_less_with_all_it_calls_is_not_named)
     list("leaf", 6, 8, 8, "work", 6, false);
     list("small", 1, 1, 1, "work", 1, false);
     struct result *result = scratch_result(result_open("tpa.test/1"));
-    struct tpa_error err = { 0 };
-    assert_true(profile_add_overview(result, profile, 4, &err));
+    assert_true(profile_add_overview(result, profile, 4, NULL));
     assert_string_equal(result->answer->verdict, "b/run.py:1(leaf) takes 72.7 % of the time itself.");
 }
 
@@ -94,8 +92,7 @@ TEST(who_waits_for_a_pool_is_to_profile_its_processes)
     profile_list(profile, pool, &(struct profile_cost){ 1, 1, 29, 29 }, (uint32_t)profile->edge_count, 0);
     profile->total.total_s += 29;
     struct result *result = scratch_result(result_open("tpa.test/1"));
-    struct tpa_error err = { 0 };
-    assert_true(profile_add_overview(result, profile, 2, &err));
+    assert_true(profile_add_overview(result, profile, 2, NULL));
     const struct answer *of = result->answer;
     assert_string_equal(of->findings.at[0].action, "Profile the processes that do the work");
     assert_string_equal(of->findings.at[0].saves, "gain not known: 72.5 % of the time is waiting");

@@ -109,12 +109,11 @@ TEST(looking_through_long_names_ends)
 
 TEST(deep_recursion_ends)
 {
-    struct tpa_error err = { 0 };
-    struct regex *regex = scratch_regex(regex_open("^((a|b)*c?)*$", &err));
+    struct regex *regex = scratch_regex(regex_open("^((a|b)*c?)*$", NULL));
     assert_non_null(regex);
     size_t len = 1000000;
     char *text = scratch_heap(malloc(len));
     memset(text, 'a', len);
     bool matched;
-    regex_match(regex, text, len, &matched, &err); /* whatever it says, it ends */
+    regex_match(regex, text, len, &matched, NULL); /* whatever it says, it ends */
 }

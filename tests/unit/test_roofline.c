@@ -12,8 +12,7 @@ static void draw_operator(const char *name, int64_t start_ns, int64_t dur_ns, co
                           const char *types)
 {
     draw_host("cpu_op", name, 1, start_ns, dur_ns);
-    draw_text(ARG_INPUT_DIMS, dims);
-    draw_text(ARG_INPUT_TYPES, types);
+    draw_inputs(dims, types);
 }
 
 /* A product of bfloat16, 8 x 8 x 8: 1024 operations, 384 bytes. */

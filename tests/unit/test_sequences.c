@@ -9,9 +9,8 @@ static struct sequences *sequences;
 
 static void answer_with(struct selection_query query, unsigned by, struct sequence_options options)
 {
-    struct tpa_error err = { 0 };
     const struct selection *selection = scratch_selection(drawn(), query);
-    sequences = scratch(sequences_analyze(drawn(), selection, by, &options, &err));
+    sequences = scratch(sequences_analyze(drawn(), selection, by, &options, NULL));
     assert_non_null(sequences);
 }
 
@@ -293,8 +292,7 @@ TEST(neighbours_that_share_a_tensor_could_be_one)
                 { "aten::sum", "[[4,4]]", "[\"float\"]" } };
     for (int i = 0; i < 3; i++) {
         draw_host("cpu_op", ops[i].op, 1, 20 * i, 10);
-        draw_text(ARG_INPUT_DIMS, ops[i].dims);
-        draw_text(ARG_INPUT_TYPES, ops[i].types);
+        draw_inputs(ops[i].dims, ops[i].types);
         draw_kernel(ops[i].op, 20 * i + 1, 1, 20 * i + 5, 10, i + 1);
     }
     answer(false);

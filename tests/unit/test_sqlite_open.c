@@ -119,9 +119,8 @@ TEST(rows_come_once)
     assert_int_equal(root[0], 5);
     size_t cell = (size_t)root[12] << 8 | root[13];
     memcpy(root + 8, root + cell, 4); /* the last child is the first again */
-    struct tpa_error err = { 0 };
-    struct source *source = scratch_source(source_open_memory(bytes, (size_t)size, "test", &err));
-    struct database *db = database_open(source, &err);
+    struct source *source = scratch_source(source_open_memory(bytes, (size_t)size, "test", NULL));
+    struct database *db = database_open(source, NULL);
     assert_non_null(db);
     struct table_scan scan;
     int64_t last = 0, value;
@@ -156,9 +155,8 @@ TEST(damaged_tables_are_named)
     assert_int_equal(row[4], 13 + 2 * 4);
     memcpy(row + 2, "\x06\x01\xff\xff\xff\xff", 6); /* the type of b has bytes that are those of the values */
     bytes[U] = 0;                                   /* no type of page */
-    struct tpa_error err = { 0 };
-    struct source *source = scratch_source(source_open_memory(bytes, (size_t)size, "test", &err));
-    struct database *db = database_open(source, &err);
+    struct source *source = scratch_source(source_open_memory(bytes, (size_t)size, "test", NULL));
+    struct database *db = database_open(source, NULL);
     assert_non_null(db);
     SCRATCH_BUFFER(rows);
     read_table(db, "t", a_and_b, 2, &rows);
@@ -249,14 +247,13 @@ static void write_part(const char *path, char *bytes, size_t len, size_t damaged
 
 static char *bytes_of_file(const char *path, size_t *len)
 {
-    struct tpa_error err = { 0 };
-    struct source *source = scratch_source(source_open(path, &(struct source_limits){ 0 }, &err));
+    struct source *source = scratch_source(source_open(path, &(struct source_limits){ 0 }, NULL));
     assert_non_null(source);
     enum { ENOUGH = 1 << 20 };
     char *bytes = malloc(ENOUGH);
     assert_non_null(bytes);
     *len = 0;
-    for (int64_t got; (got = source_read(source, bytes + *len, ENOUGH - *len, &err)) > 0;)
+    for (int64_t got; (got = source_read(source, bytes + *len, ENOUGH - *len, NULL)) > 0;)
         *len += (size_t)got;
     return bytes;
 }

@@ -207,15 +207,14 @@ TEST(a_run_added_twice_is_one_run)
 TEST(pruning_forgets_runs_and_hands_on_what_was_accepted)
 {
     struct store *store = open_store(STORE_CREATE);
-    struct tpa_error err = { 0 };
     struct store_added added[5];
     for (int day = 0; day < 5; day++)
         added[day] = add_to(store, 1000 + day, day + 1);
-    assert_true(store_accept(store, added[1].run, NIGHT_HEAD, "step_time", 9, "wanted", 7, &err));
+    assert_true(store_accept(store, added[1].run, NIGHT_HEAD, "step_time", 9, "wanted", 7, NULL));
     int64_t count = 0;
-    assert_true(store_prune(store, &(struct store_prune){ .label = "other", .keep = 1 }, &count, &err));
+    assert_true(store_prune(store, &(struct store_prune){ .label = "other", .keep = 1 }, &count, NULL));
     assert_int_equal(count, 0);
-    assert_true(store_prune(store, &(struct store_prune){ .run = added[1].run }, &count, &err));
+    assert_true(store_prune(store, &(struct store_prune){ .run = added[1].run }, &count, NULL));
     assert_int_equal(count, 1);
     struct nightly nightly = { 0 };
     load(store, &nightly);
@@ -223,7 +222,7 @@ TEST(pruning_forgets_runs_and_hands_on_what_was_accepted)
     assert_int_equal(nightly.acceptances.count, 1);
     assert_int_equal(nightly.acceptances.at[0].run, added[2].run);
     nightly_release(&nightly);
-    assert_true(store_prune(store, &(struct store_prune){ .keep = 1 }, &count, &err));
+    assert_true(store_prune(store, &(struct store_prune){ .keep = 1 }, &count, NULL));
     assert_int_equal(count, 3);
     struct nightly rest = { 0 };
     load(store, &rest);
@@ -314,16 +313,15 @@ TEST(a_killed_run_was_never_there)
     store_close(store);
     pid_t child = fork();
     if (child == 0) {
-        struct tpa_error err = { 0 };
-        struct sql *sql = sql_open("perf.db", SQL_CHANGE, 100, &err);
+        struct sql *sql = sql_open("perf.db", SQL_CHANGE, 100, NULL);
         /* A small cache makes SQLite write pages before the commit. */
-        bool good = sql && sql_exec(sql, "PRAGMA cache_size = 1; PRAGMA cache_spill = 1", &err) &&
-                    sql_begin(sql, &err) &&
-                    sql_exec(sql, "DELETE FROM measurement; DELETE FROM fact; DELETE FROM run", &err);
+        bool good = sql && sql_exec(sql, "PRAGMA cache_size = 1; PRAGMA cache_spill = 1", NULL) &&
+                    sql_begin(sql, NULL) &&
+                    sql_exec(sql, "DELETE FROM measurement; DELETE FROM fact; DELETE FROM run", NULL);
         for (int i = 0; i < 12 && good; i++) { /* twice as many each time */
             char text[96];
             snprintf(text, sizeof text, "INSERT INTO name (text) SELECT text || '.%d.' || id FROM name", i);
-            good = sql_exec(sql, text, &err);
+            good = sql_exec(sql, text, NULL);
         }
         if (good)
             raise(SIGKILL);

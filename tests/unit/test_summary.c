@@ -180,10 +180,7 @@ static void draw_straggler(bool wrong)
         drawn_file()->rank = rank;
         draw_host("cpu_op", "aten::add", 1, 0, 100);
         draw_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 1, start_ns, 90 - start_ns, 1);
-        draw_text(ARG_COLLECTIVE, "allreduce");
-        draw_text(ARG_GROUP_NAME, "0");
-        draw_arg(ARG_GROUP_SIZE, 2);
-        draw_arg(ARG_SEQ_IN_GROUP, 1);
+        draw_reduces(2, 1);
     }
 }
 
@@ -200,10 +197,7 @@ static void draw_turns(bool wrong)
             int64_t start_ns = 10 + 100 * n + (n == rank ? late_ns : 0);
             draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, start_ns,
                       90 + 100 * n - start_ns, n + 1);
-            draw_text(ARG_COLLECTIVE, "allreduce");
-            draw_text(ARG_GROUP_NAME, "0");
-            draw_arg(ARG_GROUP_SIZE, 2);
-            draw_arg(ARG_SEQ_IN_GROUP, n + 1);
+            draw_reduces(2, n + 1);
         }
     }
 }

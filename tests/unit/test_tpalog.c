@@ -155,8 +155,7 @@ static const char little[] =
 
 static struct trace *read_json(const char *json)
 {
-    struct tpa_error err = { 0 };
-    struct trace *trace = trace_from_bytes(json, strlen(json), 1, 0, &err);
+    struct trace *trace = trace_from_bytes(json, strlen(json), 1, 0, NULL);
     assert_non_null(trace);
     return trace;
 }
@@ -169,15 +168,14 @@ TEST(a_converted_trace_is_the_trace)
     for (size_t i = 0; i < 4; i++) {
         struct buffer bytes = tpa_of_trace(trace, sizes[i]);
         for (unsigned workers = 1; workers <= 4; workers += 3) {
-            struct tpa_error err = { 0 };
-            struct trace *again = trace_from_bytes(bytes.at, bytes.count, workers, 0, &err);
+            struct trace *again = trace_from_bytes(bytes.at, bytes.count, workers, 0, NULL);
             assert_non_null(again);
             char *dump = dump_meaning(again);
             assert_string_equal(dump, expected);
             free(dump);
             /* Converting what was converted changes nothing. */
             struct buffer twice = tpa_of_trace(again, sizes[i]);
-            struct trace *third = trace_from_bytes(twice.at, twice.count, workers, 0, &err);
+            struct trace *third = trace_from_bytes(twice.at, twice.count, workers, 0, NULL);
             dump = dump_meaning(third);
             assert_string_equal(dump, expected);
             free(dump);
@@ -247,8 +245,7 @@ TEST(a_flipped_bit_costs_one_block)
     size_t events = trace->event_count;
     for (size_t bit = 0; bit < bytes.count * 8; bit++) {
         bytes.at[bit / 8] ^= (char)(1 << bit % 8);
-        struct tpa_error err = { 0 };
-        struct trace *damaged = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+        struct trace *damaged = trace_from_bytes(bytes.at, bytes.count, 1, 0, NULL);
         assert_non_null(damaged);
         assert_true(damaged->event_count + 2 >= events && damaged->event_count <= events);
         assert_true(has_notice(damaged, bit / 8 < TPAFILE_HEADER_SIZE ? "damaged_header" : "damaged_file") ||
@@ -269,8 +266,7 @@ TEST(missing_bytes_cost_the_blocks_they_were_of)
         char *copy = scratch_heap(mem_alloc(bytes.count));
         memcpy(copy, bytes.at, at);
         memcpy(copy + at, bytes.at + at + 10, bytes.count - at - 10);
-        struct tpa_error err = { 0 };
-        struct trace *damaged = trace_from_bytes(copy, bytes.count - 10, 1, 0, &err);
+        struct trace *damaged = trace_from_bytes(copy, bytes.count - 10, 1, 0, NULL);
         assert_non_null(damaged);
         assert_true(damaged->event_count + 4 >= events && damaged->event_count <= events);
         assert_true(has_notice(damaged, "damaged_file") || has_notice(damaged, "unfinished_file"));
@@ -294,8 +290,7 @@ TEST(kinds_and_fields_of_later_versions_are_skipped)
     buffer_add(&longer, bytes.at, TPAFILE_HEADER_SIZE);
     buffer_add(&longer, block, size);
     buffer_add(&longer, bytes.at + TPAFILE_HEADER_SIZE, bytes.count - TPAFILE_HEADER_SIZE);
-    struct tpa_error err = { 0 };
-    struct trace *again = scratch_trace(trace_from_bytes(longer.at, longer.count, 1, 0, &err));
+    struct trace *again = scratch_trace(trace_from_bytes(longer.at, longer.count, 1, 0, NULL));
     assert_non_null(again);
     assert_true(has_notice(again, "unknown_blocks"));
     char *dump = scratch_heap(dump_meaning(again));
@@ -421,8 +416,7 @@ TEST(a_text_named_often_is_kept_once)
     }
     assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
     tpafile_writer_free(writer);
-    struct tpa_error err = { 0 };
-    struct trace *trace = scratch_trace(trace_from_bytes(bytes.at, bytes.count, 1, 0, &err));
+    struct trace *trace = scratch_trace(trace_from_bytes(bytes.at, bytes.count, 1, 0, NULL));
     assert_non_null(trace);
     const struct trace_file *read = &trace->files[0];
     assert_int_equal(read->properties.count, 3);
@@ -460,8 +454,7 @@ TEST(a_notice_of_no_file_names_none)
     assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
     tpafile_writer_free(writer);
     for (int times_written = 1; times_written <= 2; times_written++) {
-        struct tpa_error err = { 0 };
-        struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+        struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, NULL);
         assert_non_null(trace);
         assert_int_equal(trace->notice_count, 3);
         for (size_t i = 0; i < 3; i++) {
@@ -506,8 +499,7 @@ TEST(endless_notices_are_counted)
         }
     assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
     tpafile_writer_free(writer);
-    struct tpa_error err = { 0 };
-    struct trace *trace = scratch_trace(trace_from_bytes(bytes.at, bytes.count, 1, 0, &err));
+    struct trace *trace = scratch_trace(trace_from_bytes(bytes.at, bytes.count, 1, 0, NULL));
     assert_non_null(trace);
     assert_int_equal(trace->notice_count, 1001);
     for (size_t i = 0; i < 1000; i++) {

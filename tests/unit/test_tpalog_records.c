@@ -101,8 +101,7 @@ static void add_marker(struct tpafile_writer *log, int64_t type, int64_t id, int
 
 static struct trace *read_log(struct buffer *bytes)
 {
-    struct tpa_error err = { 0 };
-    struct trace *trace = trace_from_bytes(bytes->at, bytes->count, 1, 0, &err);
+    struct trace *trace = trace_from_bytes(bytes->at, bytes->count, 1, 0, NULL);
     assert_non_null(trace);
     return scratch_trace(trace);
 }

@@ -14,9 +14,8 @@ extern const struct format format_tpa;
 
 static struct trace *read_bytes(const struct buffer *bytes)
 {
-    struct tpa_error err = { 0 };
     struct ingest_options options = { .wants = want_everything(), .workers = 1 };
-    struct trace *trace = read_bytes_as(&format_tpa, bytes->at, bytes->count, &options, &err);
+    struct trace *trace = read_bytes_as(&format_tpa, bytes->at, bytes->count, &options, NULL);
     assert_non_null(trace);
     return scratch_trace(trace);
 }

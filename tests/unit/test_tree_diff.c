@@ -70,9 +70,8 @@ static struct compared compare(const char *before, const char *after)
     const char *const texts[2] = { before, after };
     for (int side = 0; side < 2; side++) {
         struct trace *trace = trace_of(texts[side]);
-        struct tpa_error err = { 0 };
         compared.trees[side] = work_tree_open(compared.names);
-        assert_true(work_tree_add(compared.trees[side], trace, &(struct work_tree_options){ 0 }, &err));
+        assert_true(work_tree_add(compared.trees[side], trace, &(struct work_tree_options){ 0 }, NULL));
         work_tree_finish(compared.trees[side]);
     }
     compared.diff = tree_diff_open(compared.trees[0], compared.trees[1], 0);
@@ -452,9 +451,8 @@ TEST(deep_calls_are_no_trouble)
         for (int i = 0; i < DEPTH; i++)
             draw_host("cpu_op", i % 2 ? "a" : "b", 1, i, 3 * DEPTH - 2 * i);
         draw_host("cpu_op", side ? "x" : "y", 1, DEPTH, 1);
-        struct tpa_error err = { 0 };
         trees[side] = work_tree_open(names);
-        assert_true(work_tree_add(trees[side], drawn(), &(struct work_tree_options){ 0 }, &err));
+        assert_true(work_tree_add(trees[side], drawn(), &(struct work_tree_options){ 0 }, NULL));
         work_tree_finish(trees[side]);
     }
     struct tree_diff *diff = scratch(tree_diff_open(trees[0], trees[1], 0));

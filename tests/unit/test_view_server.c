@@ -58,12 +58,11 @@ static void serve(void)
     const struct view_sides sides = { .count = 1 };
     draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 0, 100);
     struct view_answers *answers = view_answers_open(drawn(), &sides, &commands);
-    struct tpa_error err = { 0 };
     signal(SIGTERM, stop);
     bool good = view_serve(
         &(struct view_server_options){
             .answers = answers, .tell = tell, .stop = stop_nothing, .leave = leave },
-        &stopped, &err);
+        &stopped, NULL);
     _exit(good ? 0 : NO_LIBRARY);
 }
 

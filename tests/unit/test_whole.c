@@ -34,10 +34,9 @@ static void open_file(struct file *file)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, SIZE), SIZE);
     close(fd);
-    struct tpa_error err = { 0 };
-    file->source = source_open(file->path, NULL, &err);
+    file->source = source_open(file->path, NULL, NULL);
     assert_non_null(file->source);
-    assert_true(whole_open(&file->whole, file->source, &options, &err));
+    assert_true(whole_open(&file->whole, file->source, &options, NULL));
     assert_int_equal(file->whole.size, SIZE);
 }
 
@@ -97,7 +96,6 @@ TEST(what_is_kept_stays_while_others_come_and_go)
 TEST(a_file_that_shrinks_meanwhile_is_reported)
 {
     struct file file;
-    struct tpa_error err = { 0 };
     open_file(&file);
     whole_need(&file.whole, file.whole.at, 10);
     assert_int_equal(truncate(file.path, 15 << 20), 0);
@@ -105,7 +103,7 @@ TEST(a_file_that_shrinks_meanwhile_is_reported)
     assert_int_equal(file.whole.at[SIZE - 1], 0);
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, file.path, "test");
-    assert_true(whole_close(&file.whole, builder, &err));
+    assert_true(whole_close(&file.whole, builder, NULL));
     struct trace *trace = trace_builder_finish(builder);
     assert_int_equal(trace->notice_count, 1);
     char said[100];

@@ -12,9 +12,8 @@ extern const struct format format_xplane;
 
 static struct trace *read_bytes(const struct buffer *text)
 {
-    struct tpa_error err = { 0 };
     struct ingest_options options = { .wants = { .args = want_everything().args } };
-    struct trace *trace = read_bytes_as(&format_xplane, text->at, text->count, &options, &err);
+    struct trace *trace = read_bytes_as(&format_xplane, text->at, text->count, &options, NULL);
     assert_non_null(trace);
     return scratch_trace(trace);
 }
