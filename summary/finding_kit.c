@@ -19,6 +19,8 @@ const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_FUSION] = { "fusion", "sequences", "Fuse operations on the device", false },
     [FINDING_ATTENTION] = { "attention", "sequences", "Compute attention in one kernel", true },
     [FINDING_OPTIMIZER] = { "optimizer", "operators", "Update all parameters in one call", false },
+    [FINDING_FIRST_CALLS] = { "first_calls", "operators", "Record later calls, after a warm-up", false },
+    [FINDING_THREADS] = { "threads", "operators", "Compute with fewer threads", false },
     [FINDING_BELOW_PEAK] = { "below_peak", "roofline", "Bring the work nearer to the peak", false },
     [FINDING_COMMUNICATION] = { "communication", "communication", "Hide communication behind computation",
                                 false },

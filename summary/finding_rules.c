@@ -1226,8 +1226,10 @@ void finding_rules_look(struct pricing *pricing)
     finding_add_optimizer(pricing);
     if (summary->gpu)
         finding_rules_find_devices(pricing);
-    else
+    else {
         finding_add_host_fusion(pricing);
+        finding_add_slow_calls(pricing);
+    }
     find_communication(pricing);
     if (summary->gpu)
         find_contention(pricing);

@@ -854,6 +854,8 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
         const char *word;
     } firsts[] = { { FINDING_FIRST_USE, "first use: modules are loaded, memory is allocated" },
                    { FINDING_COMPILATION, "compilation" },
+                   { FINDING_FIRST_CALLS,
+                     "first calls of operators, which take far longer than their size explains" },
                    { FINDING_ALLOCATION, "allocation" } };
     const struct findings *findings = headline->findings;
     struct answer *answer = headline->answer;

@@ -384,6 +384,36 @@ static void draw_host_optimizer(bool wrong, int64_t us, int64_t n)
     draw_op_us("cpu_op", "aten::mm", us + 510, 490);
 }
 
+static void draw_product_us(int64_t us, int64_t dur_us, const char *dims)
+{
+    draw_op_us("cpu_op", "aten::mm", us, dur_us);
+    draw_text(ARG_INPUT_DIMS, dims);
+    draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\"]");
+}
+
+/* Of two products of 10 by 10, 2,000 operations and 1,200 bytes, each takes 1.5 ms. Fine: they are of 200 by 200, for 16 million. */
+static void draw_slow_threads(bool wrong, int64_t us, int64_t n)
+{
+    (void)n;
+    for (int64_t i = 0; i < 2; i++)
+        draw_product_us(us + 1500 * i, 1500, wrong ? "[[10, 10], [10, 10]]" : "[[200, 200], [200, 200]]");
+    draw_op_us("cpu_op", "aten::relu", us + 3000, 1000);
+}
+
+/*
+ *   0 [ aten::mm of 10 by 10, 14 ms ) 14 [ the same, 900 us ) 14.9  15 [ aten::relu ) 16
+ *
+ * The first product prepares what the second uses: 14 ms less 3.2 us. Fine: they are of 500 by 500.
+ */
+static void draw_first_call(bool wrong, int64_t us, int64_t n)
+{
+    (void)n;
+    const char *dims = wrong ? "[[10, 10], [10, 10]]" : "[[500, 500], [500, 500]]";
+    draw_product_us(us, 14000, dims);
+    draw_product_us(us + 14000, 900, dims);
+    draw_op_us("cpu_op", "aten::relu", us + 15000, 1000);
+}
+
 static const struct price_case {
     enum finding_rule rule;
     void (*draw)(bool wrong, int64_t us, int64_t n); /* what goes on in step N, which begins at US */
@@ -391,6 +421,7 @@ static const struct price_case {
     int ranks;          /* 0: one */
     const char *advice; /* a word of it; NULL: any */
     int64_t step_us;    /* 0: 1000 */
+    bool no_steps;      /* no step is marked: it is drawn once */
 } price_cases[] = {
     { FINDING_DATA_LOADING, draw_data_loading, 200, .advice = "larger batches" },
     { FINDING_HOST_TIME, draw_tokenize, 300, .advice = "in the workers of the loader" },
@@ -404,6 +435,9 @@ static const struct price_case {
     { FINDING_COMPILATION, draw_compilation, 300, .advice = "dynamic=True" },
     { FINDING_OPTIMIZER, draw_optimizer, 445.54, .advice = "fused=True" },
     { FINDING_OPTIMIZER, draw_host_optimizer, 385, .advice = "makes no temporary tensors" },
+    { FINDING_THREADS, draw_slow_threads, 2993.6, .advice = "OMP_NUM_THREADS=1", .step_us = 4000 },
+    { FINDING_FIRST_CALLS, draw_first_call, 13996.8, .advice = "before the recording", .step_us = 16000,
+      .no_steps = true },
     { FINDING_HOST_WAIT, draw_host_wait, 400, .advice = "keep the value on the device" },
     { FINDING_HOST_WAIT, draw_download, 322, .advice = "to(\"cpu\", non_blocking=True)" },
     { FINDING_PAGEABLE_COPIES, draw_pageable_copies, 390, .advice = "pin_memory=True" },
@@ -427,8 +461,9 @@ static void draw_case(const struct price_case *of, bool wrong)
     for (int rank = 0; rank < (of->ranks ? of->ranks : 1); rank++) {
         draw_rank(rank);
         int64_t step_us = of->step_us ? of->step_us : 1000;
-        for (int64_t n = 0; n < 3; n++) {
-            draw_step_us(n, step_us * n, step_us);
+        for (int64_t n = 0; n < (of->no_steps ? 1 : 3); n++) {
+            if (!of->no_steps)
+                draw_step_us(n, step_us * n, step_us);
             of->draw(wrong, step_us * n, n);
         }
     }
@@ -457,6 +492,22 @@ TEST(every_finding_has_its_price)
                 assert_true(strncmp(text_called(findings, row, "check"), "tpa ", 4) == 0);
             }
         }
+}
+
+TEST(a_first_call_is_not_how_later_ones_run)
+{
+    for (int64_t steps = 0; steps < 2; steps++) {
+        if (steps)
+            draw_step_us(0, 0, 16000);
+        draw_first_call(true, 0, 0);
+        answer();
+        const struct answer *on_screen = result_answer(result);
+        assert_int_equal(row_of("first_calls") != SIZE_MAX, steps == 0);
+        assert_int_equal(row_of("threads"), SIZE_MAX);
+        assert_int_equal(strstr(on_screen->verdict, "is first calls of operators") != NULL, steps == 0);
+        if (steps == 0)
+            assert_string_equal(on_screen->findings.at[0].where, "14.000ms for 3.200us of work: aten::mm");
+    }
 }
 
 /* Seven steps of 100 us; the first takes 700, or the fourth: it compiles for 600. The first is left out, and said; the fourth is slow. */
