@@ -159,11 +159,12 @@ static bool report_print_all(struct result *result, enum report_format format, c
 /* The tables of all sections as one result: "gaps.causes" is the table "causes" of the section "gaps". */
 static void move_tables(struct result *from, const char *section, bool shorten, struct result *to)
 {
+    enum { SHORT = 15 }; /* rows of a table in a text that is read from its begin to its end */
     for (size_t i = 0; i < from->tables.count; i++) {
         struct table *table = from->tables.at[i];
         table->key = arena_printf(&to->arena, "%s.%s", section, table->key);
-        if (shorten && table->row_count > PAGE_FIRST_ROWS)
-            table_truncate(table, PAGE_FIRST_ROWS);
+        if (shorten && table->row_count > SHORT)
+            table_truncate(table, SHORT);
         result_add_table(to, table);
     }
     from->tables.count = 0;

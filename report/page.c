@@ -382,9 +382,38 @@ static bool emit_empty(struct writing *page, const struct page_section *section)
     return output_drain(&page->text, page->out, page->err);
 }
 
+/* Begin what is folded into a line in an open section: TITLE, of COUNT. */
+static void begin_part(struct writing *page, const char *title, size_t count)
+{
+    page_writing_emit(page, "<details class=\"fold part\"><summary>");
+    emit_element(page, "h3", title);
+    page_writing_emit(page, "<small>");
+    figure_add_value(&page->text, TABLE_COUNT, (double)count);
+    page_writing_emit(page, "</small></summary>\n");
+}
+
+/* Are the charts of PICTURE so many panels that they tell no more at a glance than the table above them? */
+static bool has_many_panels(const struct picture *picture)
+{
+    enum { MOST = 4 };
+    struct chart_panels panels = { 0 };
+    if (picture->charts.count)
+        panels = chart_panels_of(picture, 0);
+    return panels.end - panels.first > MOST;
+}
+
+/* Is timeline or flame I of SECTION that of the device which the answer is about, or is the answer about none? */
+static bool is_of_answer(const struct page *of, const struct page_section *section, size_t i)
+{
+    const char *about = of->answer ? of->answer->curve_of : NULL;
+    const struct timeline *timeline = i < section->timelines.count ? section->timelines.at[i] : NULL;
+    return !about || !timeline || !timeline->of || strcmp(timeline->of, about) == 0;
+}
+
 static bool emit_section(struct writing *page, const struct page *of, const struct page_section *section)
 {
-    bool good = true;
+    bool good = true,
+         folds = of->answer && section->title && of->sections.count > 1; /* all but what comes first in it */
     size_t charts = 0;
     if (is_first_flame(of, section))
         return true; /* which is there already */
@@ -407,17 +436,41 @@ static bool emit_section(struct writing *page, const struct page *of, const stru
     }
     /* First what is alike for all, the figures; then what they look like. */
     if (section->tables.count)
-        good = page_emit_table(page, section->tables.at[0], section);
+        good = page_emit_table(page, section->tables.at[0], section, false);
     emit_notices(page, section);
     good = good && (!section->twins || page_emit_twins(page, section->twins));
-    for (size_t i = 0; i < section->pictures.count && good; i++)
-        good = emit_picture(page, section->pictures.at[i], section->key, &charts);
-    for (size_t i = 1; i < section->tables.count && good; i++)
-        good = page_emit_table(page, section->tables.at[i], section);
-    for (size_t i = 0; i < section->timelines.count && good; i++)
-        emit_timeline(page, section->timelines.at[i]);
-    for (size_t i = 0; i < section->flames.count && good; i++)
-        good = emit_flame(page, "h3", section->flames.at[i]);
+    for (size_t i = 0; i < section->pictures.count && good; i++) {
+        const struct picture *picture = section->pictures.at[i];
+        bool folded = folds && has_many_panels(picture);
+        if (folded)
+            begin_part(page, picture->title, picture->charts.count);
+        good = emit_picture(page, picture, section->key, &charts);
+        page_writing_emit(page, folded ? "</details>\n" : "");
+    }
+    for (size_t i = 1; i < section->tables.count && good; i++) {
+        const struct table *table = section->tables.at[i];
+        bool folded = folds && table->title && table->row_count > 0;
+        if (folded)
+            begin_part(page, table->title, table->total_rows);
+        good = page_emit_table(page, table, section, folded);
+        page_writing_emit(page, folded ? "</details>\n" : "");
+    }
+    for (size_t i = 0; i < section->timelines.count && good; i++) {
+        const struct timeline *timeline = section->timelines.at[i];
+        bool folded = folds && !is_of_answer(of, section, i);
+        if (folded)
+            begin_part(page, timeline->title, timeline->spans.count);
+        emit_timeline(page, timeline);
+        page_writing_emit(page, folded ? "</details>\n" : "");
+    }
+    for (size_t i = 0; i < section->flames.count && good; i++) {
+        const struct flame *flame = section->flames.at[i];
+        bool folded = folds && !is_of_answer(of, section, i);
+        if (folded)
+            begin_part(page, flame->title, flame->frames.count);
+        good = emit_flame(page, "h3", flame);
+        page_writing_emit(page, folded ? "</details>\n" : "");
+    }
     page_writing_emit(page, section->title ? "</details></section>\n" : "</section>\n");
     return good && output_drain(&page->text, page->out, page->err);
 }

@@ -37,7 +37,7 @@ struct page {
 };
 
 /* A table shows so many rows at first, and holds no more than so many; its footer tells how many there are. */
-enum { PAGE_FIRST_ROWS = 15, PAGE_MOST_ROWS = 150 };
+enum { PAGE_FIRST_ROWS = 10, PAGE_MOST_ROWS = 150 };
 
 enum { PAGE_BUDGET = 8000000 };
 
@@ -148,9 +148,10 @@ static inline void emit_element(struct writing *page, const char *tag, const cha
 
 /* page_table.c - a table on a page; for page.c. */
 
-/* The table with its tools, figures and definitions; its heading unless that of SECTION says the same. False and the
+/* The table with its tools, figures and definitions; its heading unless it is TITLED already, as by SECTION. False and the
  * error of PAGE when a write fails. */
-bool page_emit_table(struct writing *page, const struct table *table, const struct page_section *section);
+bool page_emit_table(struct writing *page, const struct table *table, const struct page_section *section,
+                     bool titled);
 
 /* page_timeline.c - a timeline as data of a page, no larger than it may be. For page.c. */
 

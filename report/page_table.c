@@ -474,9 +474,10 @@ static bool emit_grid(struct writing *page, const struct table *table, const cha
     return good;
 }
 
-bool page_emit_table(struct writing *page, const struct table *table, const struct page_section *section)
+bool page_emit_table(struct writing *page, const struct table *table, const struct page_section *section,
+                     bool titled)
 {
-    bool titled = section->title && table->title && strcmp(section->title, table->title) == 0;
+    titled |= section->title && table->title && strcmp(section->title, table->title) == 0;
     const char *heading = titled ? NULL : table->title;
     if (has_columns(table) && table->row_count > 0)
         return emit_grid(page, table, heading, section);

@@ -485,12 +485,18 @@ function decoded(text) {
     }
 }
 
+/* Open what ITEM is folded into. */
+function unfold(item) {
+    for (let fold = item.closest("details"); fold; fold = fold.parentElement.closest("details"))
+        fold.open = true;
+}
+
 /* The row that the address names is shown, be it folded away or filtered out. */
 function showTarget() {
     const row = location.hash ? document.getElementById(decoded(location.hash.slice(1))) : null;
     const fold = row && (row.closest("details.fold") || row.querySelector(":scope > details.fold"));
     if (fold)
-        fold.open = true;
+        unfold(fold);
     if (!row || row.tagName !== "TR") {
         if (fold)
             row.scrollIntoView();

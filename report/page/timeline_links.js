@@ -107,6 +107,7 @@ function follow(all) {
     if (!view || !text)
         return;
     const words = new Map(text.split(";").map((word) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]));
+    unfold(view.root);
     view.origin = row || "";
     view.following = true;
     if (["p", "k", "r", "q"].some((key) => words.has(key)))
@@ -138,6 +139,7 @@ function chooseCall(view, name) {
     const best = longestCall(view).get(name);
     if (best === undefined)
         return;
+    unfold(view.root);
     const { at, length } = view.model.box(best), outside = at < view.from || at + length > view.from + view.length;
     if (outside || length / view.length * view.width < 3) /* as in the timeline: 20 times its length */
         view.show(at - 9.5 * length, 20 * length);
