@@ -269,7 +269,7 @@ int main(int argc, char **argv)
         return 2;
     }
     size_t size;
-    char *whole = read_whole(argv[2], &size);
+    SCOPED char *whole = read_whole(argv[2], &size);
     text = at = whole;
     end = text + size;
 
@@ -310,6 +310,5 @@ int main(int argc, char **argv)
     }
     fprintf(stderr, "bench_grow: %" PRId64 " copies\n", copy);
     VEC_FREE(&patches);
-    free(whole);
     return 0;
 }

@@ -116,8 +116,8 @@ int main(int argc, char **argv)
     static const char *const names[] = { "columns", "times", "trace", "full_trace" };
     static int64_t spent[4][MOST_RUNS];
     struct tpafile_decoder *decoder = tpafile_decoder_open();
-    int64_t *values = mem_alloc(TPAFILE_MOST_ROWS * sizeof *values);
-    char *texts = mem_alloc(TPAFILE_LARGEST_COLUMN);
+    SCOPED int64_t *values = mem_alloc(TPAFILE_MOST_ROWS * sizeof *values);
+    SCOPED char *texts = mem_alloc(TPAFILE_LARGEST_COLUMN);
     struct trace_wants none = { 0 }, all = { .args = UINT64_MAX >> (64 - ARG_COUNT) };
     bool fine = true;
     for (int run = 0; run < runs; run++) {
@@ -137,8 +137,6 @@ int main(int argc, char **argv)
         printf("%s %.2f\n", names[what],
                (double)spent[what][runs / 2] / (double)(file.events ? file.events : 1));
     }
-    free(values);
-    free(texts);
     tpafile_decoder_free(decoder);
     free(file.bytes);
     return fine ? 0 : 1;

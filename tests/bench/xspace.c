@@ -239,7 +239,7 @@ int main(int argc, char **argv)
     printf("%-44s %7s %7s%s\n", "file", "MB", "tpa s",
            TPA_HAVE_PROTOBUF_C ? " protobuf-c  ratio  freed" : "");
     for (int i = first; i < argc; i++) {
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         const char *slash = strrchr(argv[i], '/');
         if (!load(argv[i], &text)) {
             fprintf(stderr, "bench_xspace: cannot read %s\n", argv[i]);
@@ -247,13 +247,11 @@ int main(int argc, char **argv)
         }
         for (int drops_stats = 0; drops_stats < 2; drops_stats++) {
             char name[64];
-            struct buffer grown = grow(&text, (size_t)figures[0] * 1000000, drops_stats);
+            SCOPED struct buffer grown = grow(&text, (size_t)figures[0] * 1000000, drops_stats);
             snprintf(name, sizeof name, "%.28s%s", slash ? slash + 1 : argv[i],
                      drops_stats ? ", no stats" : "");
             fine &= measure(name, &grown, figures[1]);
-            buffer_release(&grown);
         }
-        buffer_release(&text);
     }
     return fine ? 0 : 1;
 }

@@ -77,11 +77,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     char file[] = "trace.json", *files[] = { file };
     struct check_input input = { .text = text, .len = size, .files = files, .file_count = 1 };
-    struct check *check = check_twice(facts, &input);
+    SCOPED_OBJECT struct check *check = check_twice(facts, &input);
     struct result *result = result_open("tpa.check/1");
     check_add_table(check, result);
     result_free(result);
-    arena_free(check);
     input.sentence = true;
     arena_free(check_twice(facts, &input));
     free(text);

@@ -15,7 +15,7 @@
 
 static void look_at(const char *name, size_t len)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     kernel_tensor_use(name);
     annotation_is_data_loading(name);
     call_sort_of(name);
@@ -33,12 +33,11 @@ static void look_at(const char *name, size_t len)
         shorten_name(&text, name, len, most);
         shorten_middle(&text, name, len, most);
     }
-    buffer_release(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *name = malloc(size + 3);
+    SCOPED char *name = malloc(size + 3);
     if (!name)
         abort();
     memcpy(name, "_Z", 2); /* without these, hardly an input gets past the first look */
@@ -56,6 +55,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buffer_release(&text);
         look_at(name + skipped, strlen(name + skipped));
     }
-    free(name);
     return 0;
 }

@@ -70,12 +70,11 @@ static void write_again(const void *bytes, size_t len)
         source_free(source);
         if (good) {
             facts_finish(facts);
-            struct slicing *slicing =
+            SCOPED_OBJECT struct slicing *slicing =
                 slicing_open(facts, 3); /* which counts collectives where facts do not tell */
             if (i == 1)
                 put_apart(facts, slicing);
             facts_write(facts, &written[i]);
-            arena_free(slicing);
         }
         arena_free(facts);
         if (!good && i == 0)

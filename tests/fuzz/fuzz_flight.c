@@ -30,12 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     flight_reader_free(reader);
     if (flight->dumps.count) {
-        struct hang *hang = hang_open(flight);
+        SCOPED_OBJECT struct hang *hang = hang_open(flight);
         struct result *result = result_open("fuzz");
         hang_add_tables(hang, size % 2, result);
         result->picture = hang_picture(hang);
         result_free(result);
-        arena_free(hang);
     }
     flight_free(flight);
     return 0;

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .context = &tools,
                                  .prepare = mcp_tools_prepare,
                                  .work = { .run = refuse_to_run } };
-    struct buffer answers = { 0 };
+    SCOPED struct buffer answers = { 0 };
     for (size_t at = 0; at < size;) {
         const char *line = (const char *)data + at, *end = memchr(line, '\n', size - at);
         size_t len = end ? (size_t)(end - line) : size - at;
@@ -49,6 +49,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at += len + 1;
     }
     check_answers(&answers);
-    buffer_release(&answers);
     return 0;
 }

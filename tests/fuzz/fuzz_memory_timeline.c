@@ -10,12 +10,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct trace *trace = read_bytes_as(&format_memory_timeline, data, size, &options, NULL);
     if (!trace)
         return 0;
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, NULL);
+    SCOPED_OBJECT struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, NULL);
     struct result *result = result_open("fuzz");
     if (selection)
         memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
     result_free(result);
-    arena_free(selection);
     trace_free(trace);
     return 0;
 }

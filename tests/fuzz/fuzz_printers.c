@@ -100,7 +100,7 @@ static void check(const char *format, const char *text, size_t len, size_t width
 static void print(const struct printer *printer, const struct result *result,
                   const struct print_options *options)
 {
-    char *text = NULL;
+    SCOPED char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     must(out && printer->print(result, options, out, NULL) && fclose(out) == 0);
@@ -108,7 +108,6 @@ static void print(const struct printer *printer, const struct result *result,
         must(len >= 16 && len % 8 == 0 && memcmp(text + len - 8, "\xff\xff\xff\xff\0\0\0\0", 8) == 0);
     else
         check(printer->name, text, len, options->width);
-    free(text);
 }
 
 /* The result as a section of a report. */
@@ -122,12 +121,11 @@ static void print_page(const struct result *result)
         *VEC_PUSH(&section->notices) = result->notices.at[i];
         page.maker = page.title = page.subtitle = section->intro = result->notices.at[i].text;
     }
-    char *text = NULL;
+    SCOPED char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     must(out && page_write(&page, out, NULL) && fclose(out) == 0);
     check("page", text, len, 0);
-    free(text);
     page_release(&page);
 }
 

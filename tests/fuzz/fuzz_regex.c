@@ -39,12 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     if (regex && !failed) {
-        bool *chosen = selection_match_names(names, text, NULL, &err);
-        bool *left = selection_match_names(names, NULL, text, &err);
+        SCOPED bool *chosen = selection_match_names(names, text, NULL, &err);
+        SCOPED bool *left = selection_match_names(names, NULL, text, &err);
         for (name_id name = 0; chosen && left && name < names_count(names); name++)
             must(chosen[name] != left[name]);
-        free(chosen);
-        free(left);
     }
     names_free(names);
     regex_free(regex);

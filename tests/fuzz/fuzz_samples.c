@@ -6,17 +6,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct samples samples = { 0 }, again = { 0 };
+    SCOPED struct samples samples = { 0 }, again = { 0 };
     if (samples_unpack(data, size, &samples)) {
-        struct buffer bytes = { 0 };
+        SCOPED struct buffer bytes = { 0 };
         samples_pack(&bytes, samples.at, samples.count, data[0] == 1);
         bool good = samples_unpack(bytes.at, bytes.count, &again);
         if (!good || again.count != samples.count ||
             (samples.count && memcmp(again.at, samples.at, samples.count * sizeof *samples.at) != 0))
             abort();
-        buffer_release(&bytes);
     }
-    VEC_FREE(&samples);
-    VEC_FREE(&again);
     return 0;
 }

@@ -11,17 +11,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     source_free(source);
     if (!saved)
         return 0;
-    struct measures *side = measures_open();
+    SCOPED_OBJECT struct measures *side = measures_open();
     if (measure_result(side, saved, NULL)) {
         measures_finish(side);
-        struct diff *diff = diff_open(side, side, &(struct diff_options){ 0 }, NULL);
+        SCOPED_OBJECT struct diff *diff = diff_open(side, side, &(struct diff_options){ 0 }, NULL);
         struct result *result = result_open("tpa.diff/1");
         if (diff)
             diff_add_tables(diff, result);
         result_free(result);
-        arena_free(diff);
     }
-    arena_free(side);
     result_free(saved);
     return 0;
 }

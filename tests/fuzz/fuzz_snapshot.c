@@ -9,7 +9,7 @@ static void ask(const struct snapshots *snapshots, size_t size)
     static const char *const moments[] = { "peak", "end", "oom", "3", "-1", "10us" };
     struct snapshot_query query = { .by = (enum alive_by)(size % ALIVE_BY_COUNT) };
     snapshot_moment_parse(moments[size % (sizeof moments / sizeof *moments)], &query.at, NULL);
-    struct snapshot_answers *answers = snapshot_answer(snapshots, &query);
+    SCOPED_OBJECT struct snapshot_answers *answers = snapshot_answer(snapshots, &query);
     struct result *result = result_open("fuzz");
     snapshot_add_tables(answers, &(struct snapshot_tables_options){ .by = query.by, .segments = true }, true,
                         result);
@@ -20,7 +20,6 @@ static void ask(const struct snapshots *snapshots, size_t size)
         flame_free(snapshot_flame(answers->replays.at[i]));
     }
     result_free(result);
-    arena_free(answers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -33,14 +32,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct snapshots all = { 0 };
     *VEC_PUSH(&all.of) = snapshot;
     ask(&all, size);
-    struct measures *measures = measures_open();
+    SCOPED_OBJECT struct measures *measures = measures_open();
     if (measure_snapshots(measures, &all, NULL)) {
         struct block_changes changes;
         measures_finish(measures);
         blocks_compare(measures, measures, &changes);
         VEC_FREE(&changes.rows);
     }
-    arena_free(measures);
     struct trace_wants wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .counters = true };
     trace_free(snapshot_as_trace(&all, &wants, NULL));
     snapshot_free(snapshot);

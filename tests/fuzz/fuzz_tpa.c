@@ -38,11 +38,10 @@ static void mend(uint8_t *bytes, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     trace_free(fuzz_read(&format_tpa, data, size));
-    uint8_t *copy = mem_alloc(size);
+    SCOPED uint8_t *copy = mem_alloc(size);
     if (size)
         memcpy(copy, data, size);
     mend(copy, size);
     trace_free(fuzz_read(&format_tpa, copy, size));
-    free(copy);
     return 0;
 }

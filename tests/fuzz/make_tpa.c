@@ -467,7 +467,7 @@ static const char *usual_text(struct making *making, enum facts_table table, con
 static struct facts_bytes choose_sketch(struct making *making, struct facts *facts, bool odd)
 {
     struct sketch sketch = { 0 };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     size_t place = choose(making, LENGTH(texts));
     for (size_t i = choose(making, 4) ? choose(making, 30) : 1000; i > 0; i--)
         sketch_add(&sketch, choose(making, 8) ? 10 * (int64_t)choose(making, 250) : choose_limit(making));
@@ -477,7 +477,6 @@ static struct facts_bytes choose_sketch(struct making *making, struct facts *fac
         sketch_encode(&sketch, &text);
     struct facts_bytes bytes = { arena_strndup(&facts->arena, text.at ? text.at : "", text.count),
                                  text.count };
-    buffer_release(&text);
     sketch_release(&sketch);
     return bytes;
 }
@@ -509,7 +508,7 @@ static void add_fact(struct making *making, struct facts *facts, enum facts_tabl
 void make_facts(const uint8_t *choices, size_t count, struct buffer *bytes)
 {
     struct making making = begin(choices, count);
-    struct facts *facts = facts_open();
+    SCOPED_OBJECT struct facts *facts = facts_open();
     making.odd_of = odds[choose(&making, LENGTH(odds))];
     making.kind = (unsigned)choose(&making, FACTS_TABLES);
     making.field = (unsigned)choose(&making, facts_tables[making.kind].column_count);
@@ -522,5 +521,4 @@ void make_facts(const uint8_t *choices, size_t count, struct buffer *bytes)
         }
     facts_finish(facts);
     facts_write(facts, bytes);
-    arena_free(facts);
 }

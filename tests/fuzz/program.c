@@ -153,7 +153,7 @@ void program_run(int count, char **words, const struct program_files *files)
     if (!command)
         return;
     struct operands operands;
-    char *args = mem_alloc(command->args_size + 1);
+    SCOPED char *args = mem_alloc(command->args_size + 1);
     if (command->args_size)
         memcpy(args, command->defaults, command->args_size);
     bool parsed = command->runs_program
@@ -162,7 +162,7 @@ void program_run(int count, char **words, const struct program_files *files)
     must(parsed != err.failed, "options are wrong or there is no error");
     if (parsed && can_run(command, &operands)) {
         FILE *kept_out = stdout, *kept_err = stderr;
-        char *text = NULL;
+        SCOPED char *text = NULL;
         size_t len = 0;
         FILE *collects = open_memstream(&text, &len);
         must(collects && nowhere, "output can be collected");
@@ -177,10 +177,8 @@ void program_run(int count, char **words, const struct program_files *files)
         must(!err.failed || err.message[0], "an error says something");
         if (code != EXIT_TROUBLE)
             check_output(command, args, text, len);
-        free(text);
     }
     options_release(command->options, args);
-    free(args);
 }
 
 void program_run_line(const char *command, const char *format, const struct program_files *files)

@@ -85,7 +85,7 @@ static uint8_t *make_mutant(const char *path, unsigned long seed, size_t *size)
 static void write_input(const char *folder, unsigned long seed, const uint8_t *data, size_t size)
 {
     char path[4096];
-    struct buffer made = { 0 };
+    SCOPED struct buffer made = { 0 };
     if (make_tpa)
         make_tpa(data, size, &made);
     else
@@ -96,7 +96,6 @@ static void write_input(const char *folder, unsigned long seed, const uint8_t *d
         perror(path);
         exit(2);
     }
-    buffer_release(&made);
 }
 
 static void ask_all(unsigned long seed, unsigned long every, uint8_t *data, size_t size)
@@ -125,12 +124,12 @@ int main(int argc, char **argv)
     signal(SIGABRT, on_abort);
     for (unsigned long seed = first; seed < first + count; seed++) {
         size_t size;
-        uint8_t *data = files ? make_mutant(argv[4 + seed % files], seed, &size) : make_seed(seed, &size);
+        SCOPED uint8_t *data =
+            files ? make_mutant(argv[4 + seed % files], seed, &size) : make_seed(seed, &size);
         if (data && folder)
             write_input(folder, seed, data, size);
         else if (data)
             ask_all(seed, every, data, size);
-        free(data);
     }
     printf("%lu seeds\n", count);
     return 0;

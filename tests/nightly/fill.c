@@ -36,12 +36,11 @@ static void add_figure(struct night *night, size_t at, size_t steps)
         .values = arena_alloc(arena_of(night), steps * sizeof *figure.values),
         .count = steps,
     };
-    double *sorted = mem_alloc(steps * sizeof *sorted);
+    SCOPED double *sorted = mem_alloc(steps * sizeof *sorted);
     figure.length = strlen(figure.name);
     for (size_t i = 0; i < steps; i++)
         sorted[i] = figure.values[i] = round(1e8 / (double)(at + 1) * (1 + 0.04 * draw()));
     figure.level = level_of(sorted, steps);
-    free(sorted);
     *VEC_PUSH(&night->figures) = figure;
 }
 
@@ -52,7 +51,7 @@ int main(int argc, char **argv)
         return 2;
     struct store *store = store_open(argv[1], STORE_CREATE, 1000, &err);
     for (int i = 0; store && !err.failed && i < atoi(argv[2]); i++) {
-        struct night *night = arena_open(sizeof *night);
+        SCOPED_OBJECT struct night *night = arena_open(sizeof *night);
         ARENA_OWNS(arena_of(night), &night->figures, &night->facts);
         struct store_about about = {
             .label = "filled", .gpu = "GPU", .commit = "0123456789abcdef", .host = "node"
@@ -65,7 +64,6 @@ int main(int argc, char **argv)
         about.hash.low = (uint64_t)i;
         about.time_ns = (INT64_C(1700000000) + i * INT64_C(86400)) * 1000000000;
         store_add(store, night, &about, &added, &err);
-        arena_free(night);
     }
     store_close(store);
     if (err.failed)

@@ -147,7 +147,7 @@ static void ask_tpa(const struct figures *figures, bool *said)
     size_t nights = figures->nights;
     double *levels = mem_alloc(SERIES * nights * sizeof *levels),
            *errors = mem_alloc(SERIES * nights * sizeof *errors);
-    uint8_t *verdicts = mem_alloc(SERIES * nights);
+    SCOPED uint8_t *verdicts = mem_alloc(SERIES * nights);
     for (size_t series = 0; series < SERIES; series++) {
         for (size_t night = 0; night < nights; night++) {
             const double *values = step_list_of(figures, series, night);
@@ -173,7 +173,6 @@ static void ask_tpa(const struct figures *figures, bool *said)
         said[i] = verdicts[i] == HISTORY_NEW;
     free(levels);
     free(errors);
-    free(verdicts);
     VEC_FREE(&history.series);
 }
 

@@ -39,13 +39,12 @@ static void check_replay(const struct replay_graph *graph, const char *path)
         moved += replay_time_of(replay, m) != replay_moment_ns(graph, m);
     complain(path, "moments that moved though nothing was changed", moved);
     replay_free(replay);
-    struct changes *changes = changes_open(graph);
+    SCOPED_OBJECT struct changes *changes = changes_open(graph);
     replay = replay_open(graph, changes);
     for (moment_id m = 0; m < graph->moment_count; m++)
         moved += replay_time_of(replay, m) != replay_moment_ns(graph, m);
     complain(path, "moments that moved under changes that change nothing", moved);
     replay_free(replay);
-    arena_free(changes);
 }
 
 static void check_order(const struct replay_graph *graph, const char *path)
@@ -75,7 +74,7 @@ static void check_paths(const struct replay_graph *graph, struct path_windows *w
 {
     for (size_t w = 0; w < windows->count; w++) {
         const struct path_window *window = &windows->at[w];
-        struct path *found = path_open(graph, window);
+        SCOPED_OBJECT struct path *found = path_open(graph, window);
         int64_t at_ns = window->start_ns;
         size_t holes = 0;
         for (size_t i = 0; i < found->count; i++) {
@@ -83,7 +82,6 @@ static void check_paths(const struct replay_graph *graph, struct path_windows *w
             at_ns = found->at[i].end_ns;
         }
         complain(path, "holes or overlaps in a critical path", holes + (at_ns != window->end_ns));
-        arena_free(found);
     }
     arena_free(windows);
 }
@@ -119,7 +117,8 @@ static double put_on(const struct replay_graph *graph, const struct changes *cha
 /* A replay that forgets its moments has the steps of REPLAY, which knows them all. */
 static void check_steps(const struct replay *replay, const struct changes *changes, const char *path)
 {
-    struct step_times *all = step_times_open(replay, changes, false), *passed = step_times_with(changes);
+    SCOPED_OBJECT struct step_times *all = step_times_open(replay, changes, false),
+                                    *passed = step_times_with(changes);
     size_t differ = all->count != passed->count || all->then_ns != passed->then_ns ||
                     all->median_then_ns != passed->median_then_ns ||
                     all->median_now_ns != passed->median_now_ns;
@@ -128,8 +127,6 @@ static void check_steps(const struct replay *replay, const struct changes *chang
                   all->at[i].device_then_ns != passed->at[i].device_then_ns ||
                   all->at[i].now_ns != passed->at[i].now_ns;
     complain(path, "steps that differ where moments are forgotten", differ);
-    arena_free(all);
-    arena_free(passed);
 }
 
 /* Laid over TO, the changes of EDIT alone are what applying it gives, to the last bit. */
@@ -171,7 +168,7 @@ static void check_edits(const struct replay_graph *graph, const char *path)
         { .kind = EDIT_RANKS_LIKE_MEDIAN },
         { .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = ".", .pattern_len = 1, .factor = 0.5 },
     };
-    struct changes *changes = changes_open(graph), *together = changes_open(graph);
+    SCOPED_OBJECT struct changes *changes = changes_open(graph), *together = changes_open(graph);
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         struct edit_effect effect;
         struct tpa_error ignored = { 0 };
@@ -198,8 +195,6 @@ static void check_edits(const struct replay_graph *graph, const char *path)
         check_laid_over(together, &edits[i], changes, path);
         replay_free(replay);
     }
-    arena_free(together);
-    arena_free(changes);
 }
 
 static size_t check(const char *const *paths, size_t count)

@@ -256,7 +256,7 @@ static inline const char *text_called(const struct table *table, size_t row, con
 /* ROW has the cells WANTED, "device=0, name=gemm, share=0.5, stream=-": keys, and values as they are in JSON; -: missing. */
 static inline void assert_row(const struct table *table, size_t row, const char *wanted)
 {
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     for (const char *at = wanted, *next; *at; at = next) {
         size_t len = strcspn(at, "=");
         const char *end = strstr(at, ", ");
@@ -278,7 +278,6 @@ static inline void assert_row(const struct table *table, size_t row, const char 
         buffer_printf(&text, "%s", end ? ", " : "");
     }
     assert_string_equal(text.at, wanted);
-    buffer_release(&text);
 }
 
 /* The table with this key; aborts when there is none. */

@@ -130,7 +130,7 @@ TEST(a_lost_step_takes_its_period_along)
             at += dur_ns;
         }
         const struct account_rank *all = &account_of(drawn())->all;
-        struct buffer text = { 0 };
+        SCOPED struct buffer text = { 0 };
         account_describe_pattern(all, &text);
         assert_int_equal(all->period, 3);
         assert_int_equal(all->count, k ? 9 : 12);
@@ -145,7 +145,6 @@ TEST(a_lost_step_takes_its_period_along)
             assert_non_null(strstr(text.at, says));
         }
         check_sum(all);
-        buffer_release(&text);
     }
 }
 
@@ -424,7 +423,7 @@ TEST(a_step_that_may_be_of_a_plan_counts)
 TEST(one_step_far_longer_than_uneven_ones_is_named)
 {
     static const int64_t lengths_us[] = { 900, 30, 10, 20 };
-    struct buffer text = { 0 };
+    SCOPED struct buffer text = { 0 };
     int64_t us = 0;
     for (int n = 0; n < 4; n++) {
         draw_step(n, 1000 * us, 1000 * lengths_us[n]);
@@ -438,7 +437,6 @@ TEST(one_step_far_longer_than_uneven_ones_is_named)
     assert_string_equal(text.at,
                         "step 0 takes longer, perhaps to warm up (a longer recording tells): 900.000us "
                         "instead of 20.000us");
-    buffer_release(&text);
 }
 
 /* Two steps of the host alone, 900 and 30 us: neither is known to be usual, so both count, and both times are said. Where work was launched,

@@ -16,7 +16,7 @@ enum { MOST = 64 };
 /* Show the COUNT names in MAX columns; they fit. */
 static void show(const char *const *names, size_t count, size_t max, char shown[][MOST])
 {
-    struct apart *apart = apart_open(max);
+    SCOPED_OBJECT struct apart *apart = apart_open(max);
     for (size_t i = 0; i < count; i++)
         apart_add(apart, names[i], strlen(names[i]));
     for (size_t i = 0; i < count; i++) {
@@ -26,7 +26,6 @@ static void show(const char *const *names, size_t count, size_t max, char shown[
         assert_true(unicode_text_width(of->at, of->len) <= max);
         snprintf(shown[i], MOST, "%.*s", (int)of->len, of->at);
     }
-    arena_free(apart);
 }
 
 TEST(names_that_look_the_same_say_what_they_differ_in)

@@ -47,7 +47,7 @@ static int run_chart(const char *const *from, struct tpa_error *err)
     char *words[16];
     for (; from[count]; count++)
         words[count] = (char *)(uintptr_t)from[count]; /* they are sorted in place, and not written to */
-    void *args = mem_alloc(cmd_chart.args_size);
+    SCOPED void *args = mem_alloc(cmd_chart.args_size);
     memcpy(args, cmd_chart.defaults, cmd_chart.args_size);
     struct operands operands;
     assert_true(options_parse(cmd_chart.options, args, count, words, &operands, err));
@@ -56,7 +56,6 @@ static int run_chart(const char *const *from, struct tpa_error *err)
     };
     int code = cmd_chart.main(&call, err);
     options_release(cmd_chart.options, args);
-    free(args);
     return code;
 }
 

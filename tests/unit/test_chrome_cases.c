@@ -118,7 +118,7 @@ static bool differs(const char *what, const char *of, const char *got, const cha
 static bool windows_matter(const char *what, const struct input *input, const struct trace *trace)
 {
     bool bad = false;
-    struct buffer whole = { 0 }, split = { 0 };
+    SCOPED struct buffer whole = { 0 }, split = { 0 };
     dump_everything(&whole, trace);
     for (size_t size = 1; size <= input->len + 1 && !bad; size += size < 600 ? 1 : 4999) {
         for (unsigned workers = 1; workers <= 3 && !bad; workers += 2) {
@@ -133,8 +133,6 @@ static bool windows_matter(const char *what, const struct input *input, const st
             trace_free(again);
         }
     }
-    buffer_release(&whole);
-    buffer_release(&split);
     return bad;
 }
 
@@ -144,14 +142,12 @@ static void run_rows(const struct row *rows, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct input input = strip_marks(rows[i].in, rows[i].len);
         struct trace *trace = read_row(rows[i].what, &input, 1, 0);
-        struct buffer events = { 0 }, notices = { 0 };
+        SCOPED struct buffer events = { 0 }, notices = { 0 };
         dump_events(&events, trace);
         dump_notices(&notices, trace, &input);
         bad += differs(rows[i].what, "events", events.at, rows[i].events);
         bad += differs(rows[i].what, "notices", notices.at, rows[i].notices);
         bad += windows_matter(rows[i].what, &input, trace);
-        buffer_release(&events);
-        buffer_release(&notices);
         trace_free(trace);
         free(input.text);
     }

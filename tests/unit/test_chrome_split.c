@@ -23,7 +23,7 @@ static struct buffer dump_of(const char *text, size_t len, unsigned workers, siz
 static void expect_same(const char *what, const struct buffer *whole, const char *text, size_t len,
                         unsigned workers, size_t window_size)
 {
-    struct buffer split = dump_of(text, len, workers, window_size);
+    SCOPED struct buffer split = dump_of(text, len, workers, window_size);
     if (strcmp(whole->at, split.at) != 0) {
         size_t at = 0;
         while (whole->at[at] == split.at[at])
@@ -33,7 +33,6 @@ static void expect_same(const char *what, const struct buffer *whole, const char
         fail_msg("%s in windows of %zu bytes by %u threads:\n%.200s\n---- instead of\n%.200s", what,
                  window_size, workers, split.at + at, whole->at + at);
     }
-    buffer_release(&split);
 }
 
 /* A document with what makes cutting hard, some of it twice. */
@@ -70,7 +69,7 @@ static struct buffer make_hard_text(void)
 
 TEST(windows_of_every_size_give_the_same_trace)
 {
-    struct buffer text = make_hard_text(), whole = dump_of(text.at, text.count, 1, 0);
+    SCOPED struct buffer text = make_hard_text(), whole = dump_of(text.at, text.count, 1, 0);
     assert_null(strstr(whole.at, "refused"));
     for (size_t size = 1; size <= text.count + 1; size++)
         expect_same("hard text", &whole, text.at, text.count, 1, size);
@@ -79,8 +78,6 @@ TEST(windows_of_every_size_give_the_same_trace)
         expect_same("hard text", &whole, text.at, text.count, 3, size);
         expect_same("hard text", &whole, text.at, text.count, 8, size);
     }
-    buffer_release(&whole);
-    buffer_release(&text);
 }
 
 TEST(real_traces_do_not_depend_on_windows)
@@ -108,12 +105,11 @@ TEST(real_traces_do_not_depend_on_windows)
         int64_t len = source_read(source, text, most, &err);
         assert_in_range(len, 1, most - 1);
         source_free(source);
-        struct buffer whole = dump_of(text, (size_t)len, 1, most);
+        SCOPED struct buffer whole = dump_of(text, (size_t)len, 1, most);
         for (size_t w = 0; w < 5; w++)
             for (size_t k = 0; k < 4; k++)
                 if (windows[w] > 64 || len < 100000) /* tens of thousands of windows take a while */
                     expect_same(samples[i], &whole, text, (size_t)len, workers[k], windows[w]);
-        buffer_release(&whole);
     }
 }
 
@@ -166,11 +162,10 @@ TEST(a_cut_file_gives_every_event_before_the_cut)
         if (!reported)
             fail_msg("cut at %zu: not told", cut);
         trace_free(trace);
-        struct buffer whole = dump_of(text, cut, 1, 0);
+        SCOPED struct buffer whole = dump_of(text, cut, 1, 0);
         for (size_t size = 1; size < 256; size *= 2)
             expect_same("cut text", &whole, text, cut, 1, size);
         expect_same("cut text", &whole, text, cut, 3, 50);
-        buffer_release(&whole);
     }
 }
 
@@ -196,10 +191,9 @@ static void damage_every_byte(char *text, size_t len, size_t from, size_t to, co
             }
             trace_free(trace);
             if (at % 3 == 0) {
-                struct buffer whole = dump_of(text, len, 1, 0);
+                SCOPED struct buffer whole = dump_of(text, len, 1, 0);
                 expect_same("damaged text", &whole, text, len, 1, 1 + at % 61);
                 expect_same("damaged text", &whole, text, len, 3, 64);
-                buffer_release(&whole);
             }
         }
         text[at] = kept;
@@ -289,13 +283,12 @@ static const struct {
 TEST(damaged_text_counts_the_same_wherever_it_is_cut)
 {
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
-        struct buffer whole = dump_of(damaged[i].text, damaged[i].len, 1, 0);
+        SCOPED struct buffer whole = dump_of(damaged[i].text, damaged[i].len, 1, 0);
         bool lacks_end = strstr(whole.at, "notice not_closed") || strstr(whole.at, "notice cut_short");
         if (lacks_end == damaged[i].ends)
             fail_msg("%s: the end is %s:\n%s", damaged[i].text, lacks_end ? "missed" : "found", whole.at);
         for (size_t size = 16; size <= 200; size++)
             for (unsigned workers = 1; workers <= 3; workers += 2)
                 expect_same(damaged[i].text, &whole, damaged[i].text, damaged[i].len, workers, size);
-        buffer_release(&whole);
     }
 }

@@ -15,7 +15,7 @@ struct row {
 /* Show the texts of COUNT rows in MAX columns; they fit. */
 static void show(const struct row *rows, size_t count, size_t max, char shown[][MOST])
 {
-    struct cuts *cuts = cuts_open(max);
+    SCOPED_OBJECT struct cuts *cuts = cuts_open(max);
     for (size_t i = 0; i < count; i++)
         cuts_add(cuts, rows[i].names, rows[i].text, strlen(rows[i].text));
     for (size_t i = 0; i < count; i++) {
@@ -23,7 +23,6 @@ static void show(const struct row *rows, size_t count, size_t max, char shown[][
         assert_true(unicode_text_width(text.at, text.len) <= max);
         snprintf(shown[i], MOST, "%.*s", (int)text.len, text.at);
     }
-    arena_free(cuts);
 }
 
 TEST(texts_are_shown_from_where_they_differ)

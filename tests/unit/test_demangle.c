@@ -72,7 +72,7 @@ TEST(names_that_would_explode_stay_mangled)
 /* f(a, a, a, ...) with 600 references to a: more than the C++ library is let near, or would take. */
 TEST(long_names_with_many_references_are_read)
 {
-    struct buffer name = { 0 }, wanted = { 0 };
+    SCOPED struct buffer name = { 0 }, wanted = { 0 };
     buffer_puts(&name, "_Z1f1a");
     buffer_puts(&wanted, "f(a");
     for (size_t i = 0; i < 600; i++) {
@@ -82,8 +82,6 @@ TEST(long_names_with_many_references_are_read)
     buffer_puts(&wanted, ")");
     check(demangle_name, name.at, TPA_HAVE_LIBIBERTY ? wanted.at : NULL);
     check(demangle_as_torch, name.at, NULL);
-    buffer_release(&name);
-    buffer_release(&wanted);
 }
 
 /* f(char ***...): each P is a level of recursion. */

@@ -92,19 +92,17 @@ TEST(github_gets_one_line_and_no_second_command)
         { "\xff", "\\xff", "\\xff" },
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct buffer out = { 0 };
+        SCOPED struct buffer out = { 0 };
         escape_github(&out, texts[i].text, strlen(texts[i].text));
         assert_string_equal(out.at, texts[i].message);
         buffer_clear(&out);
         escape_github_property(&out, texts[i].text, strlen(texts[i].text));
         assert_string_equal(out.at, texts[i].property);
-        buffer_release(&out);
     }
     for (size_t i = 0; i < HOSTILE_TEXTS; i++) {
-        struct buffer out = { 0 };
+        SCOPED struct buffer out = { 0 };
         escape_github(&out, hostile_texts[i].text, hostile_texts[i].len);
         assert_null(out.at ? strpbrk(out.at, "\r\n") : NULL);
-        buffer_release(&out);
     }
 }
 

@@ -14,7 +14,7 @@ static float factor_of(size_t i, unsigned kinds)
 TEST(all_come_back)
 {
     for (unsigned kinds = 1; kinds <= 2048; kinds *= 2) {
-        struct arena arena = { 0 };
+        SCOPED_ARENA struct arena arena = { 0 };
         struct factors factors;
         factors_init(&factors, &arena, COUNT);
         for (size_t i = FACTORS_OF_BLOCK; i < COUNT; i++)
@@ -30,14 +30,13 @@ TEST(all_come_back)
         factors_clear(&factors);
         for (size_t i = 0; i < COUNT; i++)
             assert_true(factors_get(&factors, i) == 1);
-        arena_release(&arena);
     }
 }
 
 /* A block that was filled in order with one factor takes no room, until one of it changes. */
 TEST(blocks_of_one_factor_take_no_room)
 {
-    struct arena arena = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
     struct factors factors;
     factors_init(&factors, &arena, COUNT);
     for (size_t i = 0; i < COUNT; i++)
@@ -53,12 +52,11 @@ TEST(blocks_of_one_factor_take_no_room)
         factors_set(&factors, FACTORS_OF_BLOCK + 1, (float)(i + 2));
     assert_true(factors_get(&factors, FACTORS_OF_BLOCK) == 0);
     assert_true(factors_get(&factors, FACTORS_OF_BLOCK + 1) == 2 * FACTORS_OF_TABLE + 1);
-    arena_release(&arena);
 }
 
 TEST(laying_over_is_scaling)
 {
-    struct arena arena = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
     struct factors to, more, scaled;
     factors_init(&to, &arena, COUNT);
     factors_init(&more, &arena, COUNT);
@@ -78,5 +76,4 @@ TEST(laying_over_is_scaling)
     factors_set(&to, COUNT - 1, 0.5F);
     factors_set(&more, COUNT - 1, 0.5F);
     assert_false(factors_can_lay_over(&to, &more));
-    arena_release(&arena);
 }

@@ -1193,14 +1193,13 @@ TEST(ranks_that_are_not_recorded_may_be_waited_for)
         bool missing;
     } cases[] = { { 2, 2, false }, { 2, 0, false }, { 2, 8, true }, { 8, 0, true }, { 0, 0, true } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena texts = { 0 };
+        SCOPED_ARENA struct arena texts = { 0 };
         const char *verdict = verdict_of_communication(cases[i].group, cases[i].job, &texts);
         bool missing =
                  strstr(verdict, "The recordings of all ranks would tell whether it waits for a slower one"),
              none = strstr(verdict, "No change was found that is about the communication");
         assert_int_equal(missing, cases[i].missing);
         assert_int_equal(none, !cases[i].missing);
-        arena_release(&texts);
     }
 }
 

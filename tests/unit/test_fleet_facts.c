@@ -93,7 +93,7 @@ static bool read_bytes(struct facts *facts, const char *bytes, size_t len, struc
 TEST(any_tree_gives_the_same_bytes)
 {
     enum { RANKS = 9 };
-    struct buffer wanted = { 0 }, bytes = { 0 };
+    SCOPED struct buffer wanted = { 0 }, bytes = { 0 };
     unsigned seed = 3;
     for (int tree = 0; tree < 50; tree++) {
         struct facts *parts[RANKS];
@@ -110,9 +110,8 @@ TEST(any_tree_gives_the_same_bytes)
             arena_free(parts[from]);
             parts[from] = parts[left - 1];
         }
-        struct facts *again = make_rank(tree % RANKS); /* what comes twice counts once */
+        SCOPED_OBJECT struct facts *again = make_rank(tree % RANKS); /* what comes twice counts once */
         facts_merge(parts[0], again);
-        arena_free(again);
         assert_int_equal(parts[0]->repeats, 1);
         write_bytes(parts[0], tree ? &bytes : &wanted);
         if (tree) {
@@ -121,8 +120,6 @@ TEST(any_tree_gives_the_same_bytes)
         }
         arena_free(parts[0]);
     }
-    buffer_release(&wanted);
-    buffer_release(&bytes);
 }
 
 /* Every cut leaves an error and no rows; the whole is read. */
@@ -134,12 +131,11 @@ TEST(a_cut_file_is_refused_wherever_it_is_cut)
     for (size_t len = 0; len <= bytes.count; len++) {
         struct facts *read = scratch(facts_open());
         struct tpa_error err = { 0 };
-        char *copy = malloc(len ? len : 1); /* so that reading too far is found */
+        SCOPED char *copy = malloc(len ? len : 1); /* so that reading too far is found */
         memcpy(copy, bytes.at, len);
         assert_true(read_bytes(read, copy, len, &err) == (len == bytes.count));
         assert_true(err.failed == (len < bytes.count));
         assert_int_equal(read->tables[FACTS_RECORDINGS].count, len == bytes.count);
-        free(copy);
     }
 }
 
@@ -148,7 +144,7 @@ TEST(a_cut_file_is_refused_wherever_it_is_cut)
 TEST(damage_does_no_harm)
 {
     struct facts *facts = scratch(make_rank(1));
-    struct buffer bytes = { 0 }, again = { 0 };
+    SCOPED struct buffer bytes = { 0 }, again = { 0 };
     unsigned seed = 11;
     write_bytes(facts, &bytes);
     for (int round = 0; round < 20000; round++) {
@@ -173,8 +169,6 @@ TEST(damage_does_no_harm)
             buffer_clear(&again);
         }
     }
-    buffer_release(&again);
-    buffer_release(&bytes);
 }
 
 static void check_columns(const struct arrow_reader *reader, const struct facts_schema *schema)

@@ -54,7 +54,7 @@ static void check_merging(size_t count, unsigned seed)
 {
     enum { PARTS = 7 };
     struct sketch whole = { 0 }, parts[PARTS] = { { 0 } };
-    struct buffer one = { 0 }, other = { 0 };
+    SCOPED struct buffer one = { 0 }, other = { 0 };
     for (size_t i = 0; i < count; i++) {
         int64_t value = (int64_t)(next_random(&seed) % 100000);
         sketch_add(&whole, value);
@@ -76,8 +76,6 @@ static void check_merging(size_t count, unsigned seed)
     assert_memory_equal(one.at, other.at, one.count);
     sketch_release(&whole);
     sketch_release(&parts[0]);
-    buffer_release(&one);
-    buffer_release(&other);
 }
 
 TEST(any_order_gives_the_same_text)

@@ -64,7 +64,7 @@ TEST(intervals_begin_and_end_anywhere)
     draw_work("kernel", "gemm", 0, 7, 50, 10, 1);
     const struct gpu_events *gpu = gpu_events_of(drawn());
     const struct selection *all = selection_all(drawn());
-    const struct gaps *gaps = gaps_analyze(
+    SCOPED_OBJECT const struct gaps *gaps = gaps_analyze(
         drawn(), all, BY(DEVICE), &(struct gaps_options){ .latency_below_ns = GAP_LATENCY_BELOW_NS });
     assert_int_equal(gaps->count, 2);
     for (int64_t start_ns = 0; start_ns < 62; start_ns++)
@@ -76,5 +76,4 @@ TEST(intervals_begin_and_end_anywhere)
             split_slowly(gpu, gaps, &slow);
             assert_memory_equal(&fast, &slow, sizeof fast);
         }
-    arena_free(gaps);
 }

@@ -262,7 +262,7 @@ TEST(common_subsequences_are_the_longest)
         size_t n = draw(15), m = draw(15);
         fill(a, n);
         fill(b, m);
-        struct lcs_pairs pairs = { 0 };
+        SCOPED struct lcs_pairs pairs = { 0 };
         assert_true(lcs_find(a, n, b, m, 100, &pairs));
         assert_int_equal(pairs.count, longest(a, n, b, m));
         for (size_t p = 0; p < pairs.count; p++) {
@@ -272,6 +272,5 @@ TEST(common_subsequences_are_the_longest)
         size_t edits = n + m - 2 * pairs.count;
         assert_true(lcs_find(a, n, b, m, edits, &pairs));
         assert_true(edits == 0 || !lcs_find(a, n, b, m, edits - 1, &pairs));
-        VEC_FREE(&pairs);
     }
 }

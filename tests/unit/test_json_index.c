@@ -27,7 +27,7 @@ static void check(const char *bytes, size_t len)
 {
     char *text = scratch_heap(calloc(1, len + JSON_PADDING));
     memcpy(text, bytes, len);
-    uint32_t *expected = malloc((len + 1) * sizeof *expected);
+    SCOPED uint32_t *expected = malloc((len + 1) * sizeof *expected);
     size_t count = index_slowly(text, len, expected);
     struct json_index index = { 0 };
     json_index_start(&index, text, len, 0);
@@ -41,7 +41,6 @@ static void check(const char *bytes, size_t len)
     for (size_t i = 0; i < JSON_SENTINELS; i++)
         assert_int_equal(index.at[count + i], len);
     json_index_release(&index);
-    free(expected);
 }
 
 TEST(a_short_text_is_indexed)

@@ -42,9 +42,9 @@ TEST(streams)
     open_result();
     ask_analysis(&analysis_gpu, drawn(), selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
-    const struct gaps *gaps = gaps_analyze(drawn(), selection, BY(STREAM), &(struct gaps_options){ 0 });
+    SCOPED_OBJECT const struct gaps *gaps =
+        gaps_analyze(drawn(), selection, BY(STREAM), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY);
-    arena_free(gaps);
     ask_analysis(&analysis_transfers, drawn(), selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
     ask_analysis(&analysis_launches, drawn(), selection, BY(STREAM), result);
@@ -70,12 +70,12 @@ TEST(steps_and_gaps)
         draw_arg(ARG_TOTAL_ALLOCATED, 64 * (i + 1));
     }
     open_result();
-    const struct steps *steps = steps_analyze(drawn(), selection, &(struct steps_options){ 0 }, NULL);
+    SCOPED_OBJECT const struct steps *steps =
+        steps_analyze(drawn(), selection, &(struct steps_options){ 0 }, NULL);
     assert_int_equal(steps->count, MANY);
-    arena_free(steps);
-    const struct gaps *gaps = gaps_analyze(drawn(), selection, BY(DEVICE), &(struct gaps_options){ 0 });
+    SCOPED_OBJECT const struct gaps *gaps =
+        gaps_analyze(drawn(), selection, BY(DEVICE), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY - 1);
-    arena_free(gaps);
     memory_add_tables(drawn(), selection, &(struct memory_options){ 0 }, result);
     assert_int_equal(int_called(table_called(result, "unfreed"), 0, "count"), MANY);
     ask_analysis(&analysis_kernels, drawn(), selection, BY(STEP), result);

@@ -147,7 +147,7 @@ static size_t count_notices(const struct trace *trace, const char *kind)
 TEST(categories_beyond_their_number_share_one)
 {
     for (int more = 0; more <= 1; more++) {
-        struct buffer text =
+        SCOPED struct buffer text =
             repeat("{\"ph\":\"X\",\"cat\":\"c%d\",\"name\":\"op\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1}",
                    TRACE_MAX_CATEGORIES - 1 + more);
         for (unsigned workers = 1; workers <= 4; workers += 3) {
@@ -159,7 +159,6 @@ TEST(categories_beyond_their_number_share_one)
             const struct trace_category *last = &trace->categories[trace->category[trace->event_count - 1]];
             assert_string_equal(names_text(trace->texts, last->text), more ? "" : "c164998");
         }
-        buffer_release(&text);
     }
 }
 

@@ -38,7 +38,7 @@ static bool cost_of(const char *name, const char *dims, const char *letters, con
 {
     static struct op_call call;
     struct op_model model;
-    struct buffer types = { 0 }, values = { 0 };
+    SCOPED struct buffer types = { 0 }, values = { 0 };
     for (const char *c = letters; *c; c++)
         buffer_printf(&types, "%s\"%s\"", types.count ? "," : "[", type_name(*c));
     buffer_puts(&types, types.count ? "]" : "[]");
@@ -51,8 +51,6 @@ static bool cost_of(const char *name, const char *dims, const char *letters, con
     buffer_puts(&values, "\"]");
     bool known = op_model_find(name, &model) && op_call_read(&call, dims, types.at, strides, values.at) &&
                  op_cost_of(&model, &call, cost);
-    buffer_release(&types);
-    buffer_release(&values);
     return known;
 }
 

@@ -33,7 +33,7 @@ static void check(enum source_packing packing, unsigned workers, size_t count)
     assert_true(packer_write(&packer, count, out, &err));
     assert_int_equal(fclose(out), 0);
 
-    struct buffer want = expected(count);
+    SCOPED struct buffer want = expected(count);
     struct source *source = source_open_memory(file, size, "test", &err);
     assert_non_null(source);
     assert_int_equal(source_packing(source), packing);
@@ -44,7 +44,6 @@ static void check(enum source_packing packing, unsigned workers, size_t count)
     assert_memory_equal(got, want.at, want.count);
     source_free(source);
     free(file);
-    buffer_release(&want);
 }
 
 TEST(parts_come_in_order_from_any_number_of_threads)

@@ -83,14 +83,13 @@ TEST(of_a_job_a_lane_has_all_streams_of_a_device)
     struct answer answer = { 0 };
     *VEC_PUSH(&answer.culprits) = (struct answer_culprit){ .who = "rank 1" };
     *VEC_PUSH(&answer.culprits) = (struct answer_culprit){ .who = "1 other" };
-    char *page = draw(timeline, &answer);
+    SCOPED char *page = draw(timeline, &answer);
     assert_int_equal(count_of(page, "class=\"lane\""), 2);
     assert_non_null(strstr(page, ">rank 1, device 1</text>"));
     assert_non_null(strstr(page, ">1 other, as rank 0</text>"));
     /* Columns 150 to 1050 are the step: gemm lies over the first 100 ns of what communicates meanwhile. */
     assert_non_null(strstr(page, "<rect class=\"c0\" x=\"150\" y=\"43\" width=\"360\""));
     assert_non_null(strstr(page, "<rect class=\"c3\" x=\"510\" y=\"43\" width=\"540\""));
-    free(page);
 }
 
 /* Of four steps, 1000, 1010, 990 and 1020 ns long, the median ones are the first and the second. */
@@ -104,9 +103,8 @@ TEST(of_two_median_steps_the_first_step_is_not_drawn)
     add_step(timeline, 2, 1000, 1010);
     add_step(timeline, 3, 2010, 990);
     add_step(timeline, 4, 3000, 1020);
-    char *page = draw(timeline, &(struct answer){ 0 });
+    SCOPED char *page = draw(timeline, &(struct answer){ 0 });
     assert_non_null(strstr(page, "One step <small>number 2 of 1 to 4, of median length"));
-    free(page);
 }
 
 /*
@@ -122,10 +120,9 @@ TEST(a_gap_has_its_cause_where_there_is_no_room_for_more)
     run_in(timeline, lane, MATRIX, "gemm", 0, 100);
     run_in(timeline, lane, MATRIX, "gemm", 250, 600);
     add_step(timeline, 1, 0, 1000);
-    char *page = draw(timeline, &(struct answer){ 0 });
+    SCOPED char *page = draw(timeline, &(struct answer){ 0 });
     assert_non_null(strstr(page, ">data loading</text>"));
     assert_null(strstr(page, "mostly"));
-    free(page);
 }
 
 /* Of a step of 8000 ns 300 were recorded. */
@@ -135,10 +132,9 @@ TEST(a_step_is_drawn_as_far_as_it_was_recorded)
     uint32_t lane = lane_of(timeline, "device 0, stream 7", "", TIMELINE_DEVICE, 0);
     run_in(timeline, lane, MATRIX, "gemm", 100, 200);
     add_step(timeline, 1, 0, 8000);
-    char *page = draw(timeline, &(struct answer){ 0 });
+    SCOPED char *page = draw(timeline, &(struct answer){ 0 });
     assert_non_null(strstr(page, "as far as it was recorded"));
     assert_non_null(strstr(page, "<rect class=\"c0\" x=\"450\" y=\"18\" width=\"600\""));
-    free(page);
 }
 
 /* And a number that people know stays. */
@@ -151,8 +147,7 @@ TEST(a_thread_whose_number_tells_nothing_is_called_by_its_name)
     run_in(timeline, first, OPERATOR, "add", 0, 900);
     run_in(timeline, second, OPERATOR, "add", 100, 700);
     add_step(timeline, 1, 0, 1000);
-    char *page = draw(timeline, &(struct answer){ 0 });
+    SCOPED char *page = draw(timeline, &(struct answer){ 0 });
     assert_non_null(strstr(page, ">tf_pool</text>"));
     assert_non_null(strstr(page, ">thread 4711 worker</text>"));
-    free(page);
 }

@@ -34,31 +34,28 @@ static void assert_use(const struct timeline_use *use, int64_t at_ns, int64_t by
 TEST(uses_of_one_line_and_time_are_one)
 {
     struct timeline *timeline = two_lines();
-    struct page_uses uses = page_uses_of(timeline, 100);
+    SCOPED struct page_uses uses = page_uses_of(timeline, 100);
     assert_int_equal(uses.every_ns, 1000);
     assert_int_equal(uses.count, 4);
     assert_use(&uses.at[0], 0, 100, 1);
     assert_use(&uses.at[1], 1000, 7, 1);
     assert_use(&uses.at[2], 3000, -7, -1);
     assert_use(&uses.at[3], 4000, -60, 0); /* another block of the same line */
-    VEC_FREE(&uses);
 }
 
 TEST(uses_without_room_are_exact_at_rounded_times)
 {
     struct timeline *timeline = two_lines();
-    struct page_uses uses = page_uses_of(timeline, 2);
+    SCOPED struct page_uses uses = page_uses_of(timeline, 2);
     assert_int_equal(uses.every_ns, 4000); /* b comes and goes between two of them */
     assert_int_equal(uses.count, 2);
     assert_use(&uses.at[0], 0, 100, 1);
     assert_use(&uses.at[1], 4000, -60, 0);
-    VEC_FREE(&uses);
 }
 
 TEST(uses_end_rounding_when_one_time_is_left)
 {
     struct timeline *timeline = two_lines();
-    struct page_uses uses = page_uses_of(timeline, 0);
+    SCOPED struct page_uses uses = page_uses_of(timeline, 0);
     assert_true(uses.every_ns > timeline->dur_ns);
-    VEC_FREE(&uses);
 }

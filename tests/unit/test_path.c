@@ -371,12 +371,11 @@ TEST(a_path_leads_through_modules_and_lines)
     struct path *path = scratch(path_open(replay_graph_of(drawn()), &windows->at[0]));
     for (int frames = 0; frames < 2; frames++) {
         const struct code_paths *code = code_paths_of(drawn(), (enum code_frames)frames);
-        struct path_places places = path_places_of(replay_graph_of(drawn()), path, code);
+        SCOPED struct path_places places = path_places_of(replay_graph_of(drawn()), path, code);
         assert_int_equal(places.count, 1);
         assert_string_equal(code_path_name(code, places.at[0].path), expected[frames].name);
         assert_int_equal(places.at[0].time_ns, expected[frames].time_ns);
         assert_int_equal(places.at[0].self_ns, expected[frames].self_ns);
-        VEC_FREE(&places);
     }
 }
 
@@ -406,14 +405,13 @@ TEST(a_gap_is_where_the_thread_was_at_each_moment)
     struct path_windows *windows = scratch(path_windows_whole(replay_graph_of(drawn())));
     struct path *path = scratch(path_open(replay_graph_of(drawn()), &windows->at[0]));
     const struct code_paths *code = code_paths_of(drawn(), CODE_LINES);
-    struct path_places places = path_places_of(replay_graph_of(drawn()), path, code);
+    SCOPED struct path_places places = path_places_of(replay_graph_of(drawn()), path, code);
     assert_int_equal(places.count, 3);
     for (size_t i = 0; i < 3; i++) {
         assert_string_equal(code_path_name(code, places.at[i].path), expected[i].name);
         assert_int_equal(places.at[i].time_ns, expected[i].time_ns);
         assert_int_equal(places.at[i].self_ns, expected[i].self_ns);
     }
-    VEC_FREE(&places);
 }
 
 /*
@@ -435,11 +433,10 @@ TEST(annotations_say_what_gaps_are)
     struct path_windows *windows = scratch(path_windows_whole(replay_graph_of(drawn())));
     struct path *path = scratch(path_open(replay_graph_of(drawn()), &windows->at[0]));
     const struct code_paths *code = code_paths_of(drawn(), CODE_ANNOTATIONS);
-    struct path_places places = path_places_of(replay_graph_of(drawn()), path, code);
+    SCOPED struct path_places places = path_places_of(replay_graph_of(drawn()), path, code);
     assert_int_equal(places.count, 2);
     assert_string_equal(code_path_name(code, places.at[0].path), "forward"); /* 40-50, and gemm 50-90 */
     assert_int_equal(places.at[0].self_ns, 50);
     assert_string_equal(code_path_name(code, places.at[1].path), "load");
     assert_int_equal(places.at[1].self_ns, 40);
-    VEC_FREE(&places);
 }

@@ -93,7 +93,6 @@ TEST(a_second_file_of_a_rank_is_another_run)
     assert_int_equal(runs->count, 2);
     assert_int_equal(runs->step_count, 3);
     assert_int_equal(runs->members[0], 2);
-    double *values = measure_runs_metric(runs, sampling_metric(sampling, "step_time"));
+    SCOPED double *values = measure_runs_metric(runs, sampling_metric(sampling, "step_time"));
     assert_true(values[0] == 11 && values[1] == 22 && values[2] == 50);
-    free(values);
 }

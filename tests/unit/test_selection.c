@@ -92,13 +92,12 @@ static int release(void **state)
 static size_t count(struct selection_query query, const char *name)
 {
     struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
+    SCOPED_OBJECT struct selection *selection = selection_open(trace, &query, &err);
     if (selection == NULL)
         fail_msg("refused: %s", err.message);
     size_t held = 0;
     for (event_id e = 0; e < trace->event_count; e++)
         held += selection_holds(selection, e) && (name == NULL || strcmp(name, trace_name(trace, e)) == 0);
-    arena_free(selection);
     return held;
 }
 
@@ -119,9 +118,8 @@ static struct ranges ranges(const char *text)
 
 TEST(an_empty_query_selects_everything)
 {
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, NULL);
+    SCOPED_OBJECT struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, NULL);
     assert_true(selection_is_all(selection));
-    arena_free(selection);
     assert_int_equal(count((struct selection_query){ 0 }, NULL), trace->event_count);
 }
 

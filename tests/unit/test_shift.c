@@ -280,7 +280,7 @@ TEST(the_least_p_depends_on_counts_and_ties)
 TEST(many_samples_are_compared_in_no_time)
 {
     enum { MANY = 10000 };
-    double *before = malloc(MANY * sizeof *before), *after = malloc(MANY * sizeof *after);
+    SCOPED double *before = malloc(MANY * sizeof *before), *after = malloc(MANY * sizeof *after);
     for (int i = 0; i < MANY; i++) {
         before[i] = (i * 7919) % MANY;
         after[i] = (i * 7919) % MANY + 100;
@@ -289,8 +289,6 @@ TEST(many_samples_are_compared_in_no_time)
     compare(before, MANY, after, MANY, &shift);
     check_near(shift.estimate, 100);
     assert_true(shift.low > 0 && shift.low < 100 && shift.high > 100 && shift.high < 200);
-    free(before);
-    free(after);
 }
 
 /* Samples that list only what is not 0 answer as those that list all, of 5 to 200 values of which some are 0. */

@@ -94,7 +94,7 @@ TEST(clocks_go_by_a_chain_and_drift)
     const uint32_t hosts[] = { CLOCK_NO_HOST, CLOCK_NO_HOST, CLOCK_NO_HOST, CLOCK_NO_HOST };
     const bool meets[] = { true, true, true, false };
     struct clock_problem problem = { 4, hosts, meets, meetings, sizeof meetings / sizeof *meetings, ends };
-    struct rank_clock *clocks = rank_clocks_find(&problem);
+    SCOPED struct rank_clock *clocks = rank_clocks_find(&problem);
     assert_int_equal(clocks[0].ahead_ns, 0);
     assert_in_range(clocks[1].drift, 19990000, 20000000); /* 10^-12, per ns of its own clock */
     assert_true(clocks[1].sure && clocks[2].sure);
@@ -108,5 +108,4 @@ TEST(clocks_go_by_a_chain_and_drift)
     }
     assert_true(clocks[3].ahead_ns == CLOCK_UNKNOWN);
     assert_int_equal(rank_clock_moment(&clocks[3], 123), 123);
-    free(clocks);
 }

@@ -293,7 +293,7 @@ TEST(a_large_cut_gzip_gives_every_byte_before_the_cut)
 {
     SCOPED struct bytes text = make_text(400000), packed = { 0 };
     add_gzip(&packed, text.at, text.count);
-    unsigned char *out = mem_alloc(text.count);
+    SCOPED unsigned char *out = mem_alloc(text.count);
     for (size_t cut = packed.count - 1; cut > 5000; cut -= 4999) {
         struct bytes part = { packed.at, cut, 0 };
         size_t count = bytes_zlib_gives(&packed, cut, out, text.count);
@@ -304,7 +304,6 @@ TEST(a_large_cut_gzip_gives_every_byte_before_the_cut)
         for (size_t piece = 100; piece <= 1000000; piece *= 10)
             expect_in_pieces(&part, text.at, whole.count, "the gzip data breaks off at byte", piece);
     }
-    free(out);
 }
 
 TEST(a_cut_zstd_gives_the_blocks_before_the_cut)
@@ -347,7 +346,7 @@ TEST(a_flipped_bit_costs_nothing_before_it)
 {
     SCOPED struct bytes text = make_text(200000), packed = { 0 };
     add_gzip(&packed, text.at, text.count);
-    unsigned char *out = mem_alloc(text.count);
+    SCOPED unsigned char *out = mem_alloc(text.count);
     for (size_t at = 10; at < packed.count; at += at < 40 ? 1 : 1999) {
         size_t sure = bytes_zlib_gives(&packed, at, out, text.count);
         packed.at[at] ^= 0x20;
@@ -366,7 +365,6 @@ TEST(a_flipped_bit_costs_nothing_before_it)
             assert_memory_equal(whole.at, pieces.at, whole.count);
         packed.at[at] ^= 0x20;
     }
-    free(out);
 }
 
 TEST(garbage_after_the_last_member_is_reported)
@@ -682,12 +680,11 @@ TEST(what_can_not_be_opened_is_reported)
 TEST(a_bomb_is_refused_unless_the_limit_is_lifted)
 {
     const size_t size = 100000000;
-    unsigned char *blanks = mem_alloc(size);
+    SCOPED unsigned char *blanks = mem_alloc(size);
     memset(blanks, ' ', size);
     SCOPED struct bytes packed = { 0 };
     add_gzip_level(&packed, blanks, size, 1);
     add_gzip_level(&packed, blanks, size, 9);
-    free(blanks);
     write_file(in_folder("bomb"), packed.at, packed.count);
     char *buffer = scratch_heap(mem_alloc(1 << 20));
 
@@ -746,7 +743,7 @@ TEST(zstd_windows_end_at_128_mib)
 TEST(what_holds_nothing_buys_no_ratio)
 {
     const size_t size = 60000000, skipped = 1000000;
-    unsigned char *blanks = mem_alloc(size);
+    SCOPED unsigned char *blanks = mem_alloc(size);
     memset(blanks, ' ', size);
     SCOPED struct bytes packed = { 0 };
     const unsigned char head[] = {
@@ -762,7 +759,6 @@ TEST(what_holds_nothing_buys_no_ratio)
     add(&packed, "\x01\x00\x00", 3);
     add_zstd(&packed, blanks, size);
     add_zstd(&packed, blanks, size);
-    free(blanks);
     struct tpa_error err = { 0 };
     struct source *source = scratch_source(source_open_memory(packed.at, packed.count, "packed", &err));
     char *buffer = scratch_heap(mem_alloc(1 << 20));

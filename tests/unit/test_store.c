@@ -71,7 +71,7 @@ static struct store *open_store(enum store_mode mode)
 
 static struct store_added add_to(struct store *store, double step_ns, int day)
 {
-    struct night *night = make_night(step_ns, 3);
+    SCOPED_OBJECT struct night *night = make_night(step_ns, 3);
     struct store_about about = {
         .label = "net",
         .gpu = night->gpu,
@@ -84,7 +84,6 @@ static struct store_added add_to(struct store *store, double step_ns, int day)
     struct tpa_error err = { 0 };
     if (!store_add(store, night, &about, &added, &err))
         fail_msg("%s", err.message);
-    arena_free(night);
     return added;
 }
 
@@ -116,7 +115,7 @@ TEST(samples_are_a_few_bytes)
     samples_pack(&bytes, values, COUNT(values), true);
     assert_int_equal(bytes.count, 7);
     assert_memory_equal(bytes.at, "\x01\x04\xc8\x01\x0e\x11\x00", 7);
-    struct samples back = { 0 };
+    SCOPED struct samples back = { 0 };
     assert_true(samples_unpack(bytes.at, bytes.count, &back));
     assert_int_equal(back.count, COUNT(values));
     for (size_t i = 0; i < COUNT(values); i++)
@@ -127,14 +126,13 @@ TEST(samples_are_a_few_bytes)
     bytes.at[0] = 9;
     assert_false(samples_unpack(bytes.at, bytes.count, &back));
     assert_false(samples_unpack("\x01\xff\xff\xff\xff\x0f", 6, &back)); /* four billion of them */
-    VEC_FREE(&back);
 }
 
 TEST(samples_keep_doubles_exactly)
 {
     static const double values[] = { 0.1, -3e300, 0, 5e-324 };
     SCRATCH_BUFFER(bytes);
-    struct samples back = { 0 };
+    SCOPED struct samples back = { 0 };
     samples_pack(&bytes, values, COUNT(values), false);
     assert_true(samples_unpack(bytes.at, bytes.count, &back));
     assert_memory_equal(back.at, values, sizeof values);
@@ -145,7 +143,6 @@ TEST(samples_keep_doubles_exactly)
     samples_pack(&bytes, large, COUNT(large), true);
     assert_true(samples_unpack(bytes.at, bytes.count, &back));
     assert_memory_equal(back.at, large, sizeof large);
-    VEC_FREE(&back);
 }
 
 /* ---- in and out ---- */
@@ -349,7 +346,7 @@ TEST(who_writes_is_waited_for)
     store_close(store);
     store = store_open("perf.db", STORE_CHANGE, 50, &err); /* reading is allowed meanwhile */
     assert_non_null(store);
-    struct night *night = make_night(1001, 3);
+    SCOPED_OBJECT struct night *night = make_night(1001, 3);
     struct store_added added;
     assert_false(
         store_add(store, night, &(struct store_about){ .label = "net", .gpu = "GPU 1" }, &added, &err));
@@ -359,7 +356,6 @@ TEST(who_writes_is_waited_for)
     err = (struct tpa_error){ 0 };
     assert_true(
         store_add(store, night, &(struct store_about){ .label = "net", .gpu = "GPU 1" }, &added, &err));
-    arena_free(night);
     store_close(store);
     unlink("perf.db");
 }
@@ -376,7 +372,7 @@ TEST(many_write_at_once)
         for (int run = 0; run < RUNS; run++) {
             struct tpa_error err = { 0 };
             struct store *store = store_open("perf.db", STORE_CREATE, 60000, &err);
-            struct night *night = make_night(1000 + i * 100 + run, 20);
+            SCOPED_OBJECT struct night *night = make_night(1000 + i * 100 + run, 20);
             struct store_added added;
             struct store_about about = { .label = "net",
                                          .gpu = "GPU 1",
@@ -385,7 +381,6 @@ TEST(many_write_at_once)
                 fprintf(stderr, "%s\n", err.message);
                 _exit(1);
             }
-            arena_free(night);
             store_close(store);
         }
         _exit(0);
@@ -556,7 +551,7 @@ TEST(a_store_that_is_read_is_not_written)
 TEST(samples_that_are_mostly_the_same_are_a_few_bytes)
 {
     enum { MANY = 20000 };
-    double *values = mem_zalloc(MANY, sizeof *values);
+    SCOPED double *values = mem_zalloc(MANY, sizeof *values);
     values[12345] = 7;
     SCRATCH_BUFFER(bytes);
     samples_pack(&bytes, values, MANY, true);
@@ -571,7 +566,6 @@ TEST(samples_that_are_mostly_the_same_are_a_few_bytes)
     /* 2^28 samples in 8 bytes are no samples. */
     assert_false(samples_unpack("\x03\x80\x80\x80\x80\x01\x00\x80\x80\x80\x80\x01", 12, &samples));
     VEC_FREE(&samples);
-    free(values);
 }
 
 TESTS_WITHIN(set_up, tear_down)

@@ -34,7 +34,7 @@ TEST(every_peak_of_a_million_points_stays)
 {
     enum { COUNT = 1000000, COLUMNS = 1000, PEAKS = 700 };
     double *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
-    size_t *kept = malloc(COUNT * sizeof *kept);
+    SCOPED size_t *kept = malloc(COUNT * sizeof *kept);
     for (size_t i = 0; i < COUNT; i++) {
         x[i] = (double)i;
         y[i] = 100;
@@ -50,7 +50,6 @@ TEST(every_peak_of_a_million_points_stays)
     assert_int_equal(found, PEAKS);
     free(x);
     free(y);
-    free(kept);
 }
 
 TEST(dots_keep_one_of_a_cell)

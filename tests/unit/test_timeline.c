@@ -246,7 +246,7 @@ TEST(a_series_keeps_the_most_of_each_bin)
 TEST(a_finer_series_is_read_by_its_changes)
 {
     struct timeline *timeline = scratch_timeline(timeline_open("t", 100, 100, 4));
-    struct timeline_changes changes = { 0 };
+    SCOPED struct timeline_changes changes = { 0 };
     timeline->finer = 25; /* a cell for each nanosecond */
     size_t series = timeline_add_series(timeline, "queue", 0);
     timeline_set_series(timeline, series, 110, 120, 2);
@@ -272,7 +272,6 @@ TEST(a_finer_series_is_read_by_its_changes)
         assert_int_equal(timeline->series.at[series].runs.count, 4);
         assert_true(timeline_series_most(timeline, series, 0, 10) == INT64_MIN);
     }
-    VEC_FREE(&changes);
 }
 
 /* The first kernel waits from 40 to 100, the second from 600 to 700. */

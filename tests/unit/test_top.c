@@ -303,9 +303,8 @@ TEST(the_device_that_works_longest_heads_the_columns)
         draw_host("cuda_runtime", "launch", DRAW_PROCESS, 2, 2);
         draw_event("gpu_memcpy", "Memcpy HtoD", 0, 7, 10, longer ? 40 : 5);
         draw_event("hpu_op", "gemm", 0, 7, 50, 30);
-        struct top *top = top_analyze(drawn(), &(struct top_options){ 0 });
+        SCOPED_OBJECT struct top *top = top_analyze(drawn(), &(struct top_options){ 0 });
         assert_string_equal(top->device_name, longer ? "CUDA" : "HPU");
-        arena_free(top);
     }
 }
 

@@ -16,7 +16,7 @@ TEST(wanted_nodes_are_found)
     struct trace trace = { .event_count = EVENTS };
     struct calltree tree = { .trace = &trace, .event = event, .count = count };
     struct top_nodes nodes;
-    struct arena arena = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
     top_nodes_open(&nodes, &trace, &arena);
     top_nodes_want(&nodes, 190);
     top_nodes_want(&nodes, 2);
@@ -30,7 +30,6 @@ TEST(wanted_nodes_are_found)
     assert_int_equal(top_node_of(&nodes, 190), 9);
     assert_true(top_nodes_wants(&nodes, 190));
     assert_false(top_nodes_wants(&nodes, 191));
-    arena_release(&arena);
 }
 
 /* Around the last row that 16 bits hold: those before it stay what they were. */

@@ -70,14 +70,13 @@ static struct table *table_of(const struct row *rows, size_t count)
 static void check(const struct row *rows, size_t count, struct torch_options options, const char *wanted)
 {
     struct table *table = table_of(rows, count);
-    char *text = NULL;
+    SCOPED char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     options.device_name = "CUDA";
     assert_true(torch_print(table, &options, out, NULL));
     fclose(out);
     assert_string_equal(text, wanted);
-    free(text);
 }
 
 static const struct row two[] = {

@@ -166,7 +166,7 @@ TEST(a_converted_trace_is_the_trace)
     char *expected = scratch_heap(dump_meaning(trace));
     static const size_t sizes[] = { 0, 1, 3, 5 };
     for (size_t i = 0; i < 4; i++) {
-        struct buffer bytes = tpa_of_trace(trace, sizes[i]);
+        SCOPED struct buffer bytes = tpa_of_trace(trace, sizes[i]);
         for (unsigned workers = 1; workers <= 4; workers += 3) {
             struct trace *again = trace_from_bytes(bytes.at, bytes.count, workers, 0, NULL);
             assert_non_null(again);
@@ -174,16 +174,14 @@ TEST(a_converted_trace_is_the_trace)
             assert_string_equal(dump, expected);
             free(dump);
             /* Converting what was converted changes nothing. */
-            struct buffer twice = tpa_of_trace(again, sizes[i]);
+            SCOPED struct buffer twice = tpa_of_trace(again, sizes[i]);
             struct trace *third = trace_from_bytes(twice.at, twice.count, workers, 0, NULL);
             dump = dump_meaning(third);
             assert_string_equal(dump, expected);
             free(dump);
             trace_free(third);
-            buffer_release(&twice);
             trace_free(again);
         }
-        buffer_release(&bytes);
     }
 }
 
@@ -195,15 +193,13 @@ TEST(threads_pack_the_same_file)
     parallel_worth = 1;
     for (size_t block_events = 1; block_events <= 5; block_events++) {
         trace->workers = 1;
-        struct buffer expected = tpa_of_trace(trace, block_events);
+        SCOPED struct buffer expected = tpa_of_trace(trace, block_events);
         assert_true(expected.count > 0);
         for (trace->workers = 2; trace->workers <= 4; trace->workers++) {
-            struct buffer bytes = tpa_of_trace(trace, block_events);
+            SCOPED struct buffer bytes = tpa_of_trace(trace, block_events);
             assert_int_equal(bytes.count, expected.count);
             assert_memory_equal(bytes.at, expected.at, expected.count);
-            buffer_release(&bytes);
         }
-        buffer_release(&expected);
     }
     parallel_worth = worth;
 }
@@ -220,7 +216,7 @@ static bool has_notice(const struct trace *trace, const char *kind)
 TEST(a_file_cut_anywhere_gives_every_whole_block)
 {
     struct trace *trace = scratch_trace(read_json(everything));
-    struct buffer bytes = tpa_of_trace(trace, 2);
+    SCOPED struct buffer bytes = tpa_of_trace(trace, 2);
     for (size_t len = TPAFILE_HEADER_SIZE; len < bytes.count; len++) {
         struct tpa_error err = { 0 };
         struct trace *cut = trace_from_bytes(bytes.at, len, 1, 0, &err);
@@ -231,7 +227,6 @@ TEST(a_file_cut_anywhere_gives_every_whole_block)
         assert_false(has_notice(cut, "bad_block"));
         trace_free(cut);
     }
-    buffer_release(&bytes);
 }
 
 /*
@@ -241,7 +236,7 @@ TEST(a_file_cut_anywhere_gives_every_whole_block)
 TEST(a_flipped_bit_costs_one_block)
 {
     struct trace *trace = scratch_trace(read_json(little));
-    struct buffer bytes = tpa_of_trace(trace, 2);
+    SCOPED struct buffer bytes = tpa_of_trace(trace, 2);
     size_t events = trace->event_count;
     for (size_t bit = 0; bit < bytes.count * 8; bit++) {
         bytes.at[bit / 8] ^= (char)(1 << bit % 8);
@@ -253,14 +248,13 @@ TEST(a_flipped_bit_costs_one_block)
         trace_free(damaged);
         bytes.at[bit / 8] ^= (char)(1 << bit % 8);
     }
-    buffer_release(&bytes);
 }
 
 /* Bytes that are missing in the middle: what follows is found again. */
 TEST(missing_bytes_cost_the_blocks_they_were_of)
 {
     struct trace *trace = scratch_trace(read_json(everything));
-    struct buffer bytes = tpa_of_trace(trace, 2);
+    SCOPED struct buffer bytes = tpa_of_trace(trace, 2);
     size_t events = trace->event_count;
     for (size_t at = TPAFILE_HEADER_SIZE; at + 10 < bytes.count; at += 3) {
         char *copy = scratch_heap(mem_alloc(bytes.count));
@@ -272,13 +266,12 @@ TEST(missing_bytes_cost_the_blocks_they_were_of)
         assert_true(has_notice(damaged, "damaged_file") || has_notice(damaged, "unfinished_file"));
         trace_free(damaged);
     }
-    buffer_release(&bytes);
 }
 
 TEST(kinds_and_fields_of_later_versions_are_skipped)
 {
     struct trace *trace = scratch_trace(read_json(everything));
-    struct buffer bytes = tpa_of_trace(trace, 0);
+    SCOPED struct buffer bytes = tpa_of_trace(trace, 0);
     char *expected = scratch_heap(dump_meaning(trace));
     struct tpafile_encoder *encoder = tpafile_encoder_open(1);
     tpafile_encode_begin(encoder, 5000, 3);
@@ -296,7 +289,6 @@ TEST(kinds_and_fields_of_later_versions_are_skipped)
     char *dump = scratch_heap(dump_meaning(again));
     assert_int_equal(strncmp(dump, expected, (size_t)(strstr(expected, "\nfile") - expected)), 0);
     tpafile_encoder_free(encoder);
-    buffer_release(&bytes);
 }
 
 TEST(a_larger_major_version_is_refused)

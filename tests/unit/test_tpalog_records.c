@@ -376,7 +376,7 @@ TEST(a_log_can_be_converted)
     assert_true(tpafile_writer_close(log, 200000, 0));
     tpafile_writer_free(log);
     struct trace *trace = read_log(&bytes);
-    struct buffer converted = tpa_of_trace(trace, 0);
+    SCOPED struct buffer converted = tpa_of_trace(trace, 0);
     struct trace *again = read_log(&converted);
     assert_int_equal(again->event_count, trace->event_count);
     assert_int_equal(again->files[0].producer, PRODUCER_TPA);
@@ -386,7 +386,6 @@ TEST(a_log_can_be_converted)
         assert_int_equal(trace_start_ns(again, e), trace_start_ns(trace, e));
         assert_int_equal(again->kind[e], trace->kind[e]);
     }
-    buffer_release(&converted);
 }
 
 /* What a killed recording left says so when it is converted, too, and what is made of that. */
@@ -400,13 +399,12 @@ TEST(an_unfinished_log_stays_one)
     tpafile_writer_free(log); /* killed: there is no end */
     struct trace *trace = read_log(&bytes);
     for (int times = 0; times < 2; times++) {
-        struct buffer converted = tpa_of_trace(trace, 0);
+        SCOPED struct buffer converted = tpa_of_trace(trace, 0);
         struct trace *again = read_log(&converted);
         assert_true(again->files[0].container->closed);
         assert_string_equal(find_notice(again, "unfinished_file")->text,
                             find_notice(trace, "unfinished_file")->text);
         assert_int_equal(find_notice(again, "unfinished_file")->count, 1);
         trace = again;
-        buffer_release(&converted);
     }
 }

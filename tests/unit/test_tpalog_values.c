@@ -263,21 +263,19 @@ TEST(a_small_file_is_refused_before_it_is_decoded)
     static const unsigned kinds[] = { TPAFILE_FILE, TPAFILE_KERNEL, TPAFILE_TRACK };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (unsigned workers = 1; workers <= 4; workers += 3) {
-            struct buffer bytes =
+            SCOPED struct buffer bytes =
                 constants(kinds[k], TPAFILE_MOST_ROWS, tpafile_kinds[kinds[k]].field_count, 2);
             struct tpa_error err = { 0 };
             struct ingest_options options = { .workers = workers };
             assert_null(read_bytes_as(&format_tpa, bytes.at, bytes.count, &options, &err));
             assert_non_null(strstr(err.message, "more than 500 times the size"));
-            buffer_release(&bytes);
         }
 }
 
 TEST(a_block_of_more_numbers_than_one_may_hold_is_left_out)
 {
-    struct buffer bytes = constants(TPAFILE_KERNEL, TPAFILE_MOST_ROWS, 33, 1);
+    SCOPED struct buffer bytes = constants(TPAFILE_KERNEL, TPAFILE_MOST_ROWS, 33, 1);
     struct trace *trace = read_bytes(&bytes);
     assert_int_equal(trace->event_count, 0);
     assert_non_null(strstr(find_notice(trace, "bad_block")->text, "it holds more numbers than a block may"));
-    buffer_release(&bytes);
 }

@@ -90,14 +90,12 @@ static struct buffer picture_of_many(int64_t length_ns)
 /* The number of a step, the kind and the time share 64 bits: a time that they leave no room for is kept in pieces. */
 TEST(sums_are_exact_however_long_the_recording)
 {
-    struct buffer soon = picture_of_many(20000);
+    SCOPED struct buffer soon = picture_of_many(20000);
     assert_non_null(strstr(soon.at, "\"depth\":3,\"spans\":[],\"sums\":[0,0,4898997]"));
     for (int bit = 15; bit < 47; bit++) {
-        struct buffer late = picture_of_many(INT64_C(1) << bit);
+        SCOPED struct buffer late = picture_of_many(INT64_C(1) << bit);
         assert_string_equal(soon.at, late.at);
-        buffer_release(&late);
     }
-    buffer_release(&soon);
 }
 
 TEST(without_anything_that_takes_time_there_is_none)
