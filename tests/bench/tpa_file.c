@@ -75,11 +75,12 @@ static uint64_t decode(const struct file *file, struct tpafile_decoder *decoder,
 
 static bool read_trace(const struct file *file, const struct trace_wants *wants)
 {
+    struct tpa_error err = { 0 };
     struct ingest_options options = { .wants = *wants, .workers = 1 };
-    struct source *source = source_open_memory(file->bytes, file->size, "bench", NULL);
+    struct source *source = source_open_memory(file->bytes, file->size, "bench", &err);
     struct trace_builder *builder = trace_builder_open(wants);
     trace_builder_file(builder, "bench", "tpa");
-    bool fine = source && format_tpa.read(source, builder, &options, NULL);
+    bool fine = source && format_tpa.read(source, builder, &options, &err);
     trace_free(trace_builder_finish(builder));
     source_free(source);
     return fine;

@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 {
     struct trace_wants wants = { .args = WANT(CORRELATION) | WANT(DEVICE) | WANT(STREAM) };
     struct writing writing = { .most = argc == 3 ? strtoull(argv[1], NULL, 10) : 0 };
+    struct tpa_error err = { 0 };
     if (!writing.most) {
         fputs("usage: bench_view_file EVENTS FILE.tpa\n", stderr);
         return 2;
@@ -117,7 +118,7 @@ int main(int argc, char **argv)
         add(&writing, "user_annotation", name, 100, at_ns, end_ns - at_ns);
         at_ns = end_ns + 1000 + 50 * some_ns();
     }
-    if (!trace_builder_append(writing.builder, writing.chunk, NULL))
+    if (!trace_builder_append(writing.builder, writing.chunk, &err))
         return 2;
     trace_chunk_free(writing.chunk);
     struct trace *trace = trace_builder_finish(writing.builder);

@@ -143,14 +143,15 @@ struct times {
 /* To read the trace and to free it. False: it failed. */
 static bool time_tpa(const struct buffer *text, struct times *times)
 {
+    struct tpa_error err = { 0 };
     struct ingest_options options = {
         .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true }, .workers = 1
     };
     double begin = now();
-    struct source *source = source_open_memory(text->at, text->count, "bench", NULL);
+    struct source *source = source_open_memory(text->at, text->count, "bench", &err);
     struct trace_builder *builder = trace_builder_open(&options.wants);
     trace_builder_file(builder, "bench", format_xplane.name);
-    bool fine = source && format_xplane.read(source, builder, &options, NULL);
+    bool fine = source && format_xplane.read(source, builder, &options, &err);
     struct trace *trace = trace_builder_finish(builder);
     times->made = now() - begin;
     trace_free(trace);

@@ -5,10 +5,11 @@ extern const struct format format_rocprof_csv, format_hatchet;
 
 static void read_tree(const uint8_t *data, size_t size)
 {
-    struct source *source = source_open_memory(data, size, "fuzz", NULL);
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(data, size, "fuzz", &err);
     if (!source)
         return;
-    profile_free(format_hatchet.read_profile(source, NULL));
+    profile_free(format_hatchet.read_profile(source, &err));
     source_free(source);
 }
 

@@ -39,6 +39,7 @@ static void put_apart(struct facts *facts, struct slicing *slicing)
     enum { FILES = 3 };
     char *at[FILES];
     size_t len[FILES];
+    struct tpa_error err = { 0 };
     for (size_t i = 0; i < FILES; i++) {
         FILE *file = open_memstream(&at[i], &len[i]);
         if (!file || !slicing_save(slicing, i, file) || fclose(file) != 0)
@@ -46,8 +47,8 @@ static void put_apart(struct facts *facts, struct slicing *slicing)
     }
     facts->tables[FACTS_COLLECTIVES].count = 0;
     for (size_t i = 0; i < FILES; i++) {
-        struct source *source = source_open_memory(at[i], len[i], "fuzz", NULL);
-        if (!source || !slice_merge(facts, source, NULL))
+        struct source *source = source_open_memory(at[i], len[i], "fuzz", &err);
+        if (!source || !slice_merge(facts, source, &err))
             abort();
         source_free(source);
         free(at[i]);
@@ -62,11 +63,12 @@ static void put_apart(struct facts *facts, struct slicing *slicing)
 static void write_again(const void *bytes, size_t len)
 {
     struct buffer written[2] = { 0 };
+    struct tpa_error err = { 0 };
     for (int i = 0; i < 2; i++) {
         struct facts *facts = facts_open();
         const char *at = i == 0 ? bytes : written[0].at;
-        struct source *source = source_open_memory(at, i == 0 ? len : written[0].count, "fuzz", NULL);
-        bool good = source && facts_read(facts, source, NULL);
+        struct source *source = source_open_memory(at, i == 0 ? len : written[0].count, "fuzz", &err);
+        bool good = source && facts_read(facts, source, &err);
         source_free(source);
         if (good) {
             facts_finish(facts);

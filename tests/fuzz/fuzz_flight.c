@@ -7,9 +7,10 @@
 
 static void read_rank(struct flight *flight, struct flight_reader *reader, const uint8_t *data, size_t size)
 {
-    struct source *source = source_open_memory(data, size, "fuzz", NULL);
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(data, size, "fuzz", &err);
     uint32_t rank = FLIGHT_NO_RANK, place = (uint32_t)flight->dumps.count;
-    if (source && flight_reader_add(reader, source, &rank, NULL)) {
+    if (source && flight_reader_add(reader, source, &rank, &err)) {
         struct flight_dump *dump = &flight->dumps.at[flight->dumps.count - 1];
         dump->path = dump->folder = dump->prefix = "";
         dump->rank = place; /* each rank once: one job */

@@ -4,8 +4,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct source *source = source_open_memory(data, size, "fuzz", NULL);
-    action_report_free(source ? lightning_read(source, NULL) : NULL);
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(data, size, "fuzz", &err);
+    action_report_free(source ? lightning_read(source, &err) : NULL);
     lightning_sniff((const char *)data, size);
     source_free(source);
     return 0;

@@ -71,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (count == 0)
         return 0;
-    command_find(words[0], NULL); /* what it suggests */
+    struct tpa_error err = { 0 };
+    command_find(words[0], &err); /* what it suggests */
     strncpy(name, command_name(words[0]), sizeof name - 1);
     words[0] = name;
     struct program_files files = {

@@ -89,8 +89,9 @@ static void check(const char *format, const char *text, size_t len, size_t width
     if (strcmp(format, "html") == 0 || strcmp(format, "page") == 0)
         must(count_of("<script", text, len) <= 1 && count_of("</script", text, len) <= 1);
     if (strcmp(format, "json") == 0) { /* and it comes back as it was */
-        struct source *source = source_open_memory(text, len, "printed", NULL);
-        struct result *again = source ? saved_read(source, NULL) : NULL;
+        struct tpa_error err = { 0 };
+        struct source *source = source_open_memory(text, len, "printed", &err);
+        struct result *again = source ? saved_read(source, &err) : NULL;
         must(again != NULL);
         result_free(again);
         source_free(source);
@@ -103,7 +104,8 @@ static void print(const struct printer *printer, const struct result *result,
     SCOPED char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
-    must(out && printer->print(result, options, out, NULL) && fclose(out) == 0);
+    struct tpa_error err = { 0 };
+    must(out && printer->print(result, options, out, &err) && fclose(out) == 0);
     if (printer->binary)
         must(len >= 16 && len % 8 == 0 && memcmp(text + len - 8, "\xff\xff\xff\xff\0\0\0\0", 8) == 0);
     else
@@ -124,7 +126,8 @@ static void print_page(const struct result *result)
     SCOPED char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
-    must(out && page_write(&page, out, NULL) && fclose(out) == 0);
+    struct tpa_error err = { 0 };
+    must(out && page_write(&page, out, &err) && fclose(out) == 0);
     check("page", text, len, 0);
     page_release(&page);
 }

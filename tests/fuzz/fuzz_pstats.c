@@ -4,8 +4,9 @@
 
 static struct profile *read(const uint8_t *data, size_t size)
 {
-    struct source *source = source_open_memory(data, size, "fuzz", NULL);
-    struct profile *profile = source ? pstats_read(source, NULL) : NULL;
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(data, size, "fuzz", &err);
+    struct profile *profile = source ? pstats_read(source, &err) : NULL;
     source_free(source);
     return profile;
 }

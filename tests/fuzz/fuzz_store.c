@@ -87,7 +87,8 @@ static void set_up(void)
                    sqlite3_exec(db, "PRAGMA page_size = 512; VACUUM", NULL, NULL, NULL) == SQLITE_OK,
                "SQLite works");
     sqlite3_close(db);
-    struct store *store = store_open(path, STORE_CREATE, 0, NULL);
+    struct tpa_error err = { 0 };
+    struct store *store = store_open(path, STORE_CREATE, 0, &err);
     check_that(store != NULL, "a store was made");
     store_close(store);
     FILE *file = fopen(path, "rb");

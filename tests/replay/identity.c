@@ -199,8 +199,9 @@ static void check_edits(const struct replay_graph *graph, const char *path)
 
 static size_t check(const char *const *paths, size_t count)
 {
+    struct tpa_error err = { 0 };
     struct ingested ingested;
-    if (!ingest_read_any(paths, count, &(struct ingest_options){ .wants = wants }, &ingested, NULL))
+    if (!ingest_read_any(paths, count, &(struct ingest_options){ .wants = wants }, &ingested, &err))
         return 0;
     size_t moments = 0;
     if (ingested.trace) {
