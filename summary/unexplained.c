@@ -1,5 +1,6 @@
 #include "summary/unexplained.h"
 
+#include "base/sum.h"
 #include "derive/callers.h"
 #include "derive/device_types.h"
 #include "derive/features.h"
@@ -43,18 +44,37 @@ static const struct host_wait *wait_beside(const struct trace *trace, const stru
     return most;
 }
 
+/* The shortest operator that covers nearly all of GAP, or else Python function, as calls were not recorded; EVENT_NONE: none does. */
+static event_id operator_beside(const struct trace *trace, const struct gap *gap)
+{
+    const struct trace_file *file = &trace->files[gpu_events_of(trace)->devices[gap->device].file];
+    event_id found = EVENT_NONE;
+    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
+        int64_t from_ns = greater_of(trace_start_ns(trace, e), gap->start_ns),
+                to_ns = -greater_of(-trace_end_ns(trace, e), -gap->end_ns);
+        bool better =
+            found == EVENT_NONE || trace->kind[e] < trace->kind[found] ||
+            (trace->kind[e] == trace->kind[found] && trace_dur_ns(trace, e) < trace_dur_ns(trace, found));
+        if ((trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_PYTHON) && better &&
+            (to_ns - from_ns) / 9 >= (gap->end_ns - gap->start_ns) / 10)
+            found = e;
+    }
+    return found;
+}
+
 /* "; meanwhile the host is in hipMemcpyWithStream of aten::to, runner.py(276): populate". */
 static void describe_wait(const struct trace *trace, const struct gap *gap, struct buffer *text)
 {
     const struct host_wait *wait = wait_beside(trace, gap);
-    if (!wait)
+    event_id call = wait ? wait->call : operator_beside(trace, gap);
+    if (call == EVENT_NONE)
         return;
-    struct callers *callers = callers_open(trace, &wait->call, 1);
-    event_id op = callers_operator(callers, wait->call);
+    struct callers *callers = callers_open(trace, &call, 1);
+    event_id op = callers_operator(callers, call);
     size_t len = 0;
-    const char *line = callers_line(callers, wait->call, &len);
-    buffer_printf(text, "; meanwhile the host is in %s", trace_name(trace, wait->call));
-    if (op != EVENT_NONE && op != wait->call)
+    const char *line = callers_line(callers, call, &len);
+    buffer_printf(text, "; meanwhile the host is in %s", trace_name(trace, call));
+    if (op != EVENT_NONE && trace->name[op] != trace->name[call])
         buffer_printf(text, " of %s", trace_name(trace, op));
     if (line)
         buffer_printf(text, ", %.*s", (int)len, line);

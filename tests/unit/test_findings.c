@@ -510,6 +510,31 @@ TEST(a_first_call_is_not_how_later_ones_run)
     }
 }
 
+/*
+ *   host     [ run.py(7): replay                                    ) 101
+ *              1 [ aten::copy_ [ the same, 2..100          ) )            or from 60 on
+ *   device 0 [ a ) 1                                        101 [ b )
+ *
+ * Calls were not recorded; the operator that lasts from one kernel to the next tells where the host was, or else the function.
+ */
+TEST(where_calls_are_missing_operators_tell_what_the_host_did)
+{
+    for (int half = 0; half < 2; half++) {
+        draw_op_us("python_function", "run.py(7): replay", 0, 101000);
+        draw_arg(ARG_PYTHON_ID, 1);
+        draw_op_us("cpu_op", "aten::copy_", half ? 60000 : 1000, half ? 40000 : 99500);
+        draw_op_us("cpu_op", "aten::copy_", half ? 60000 : 2000, half ? 39000 : 98000);
+        draw_work_us("kernel", "a", 0, 1000, DRAW_NO_CALL);
+        draw_work_us("kernel", "b", 101000, 1000, DRAW_NO_CALL);
+        answer();
+        const struct answer *on_screen = result_answer(result);
+        assert_string_equal(
+            on_screen->because,
+            half ? "in one gap of 100.000ms; meanwhile the host is in run.py(7): replay."
+                 : "in one gap of 100.000ms; meanwhile the host is in aten::copy_, run.py(7): replay.");
+    }
+}
+
 /* Seven steps of 100 us; the first takes 700, or the fourth: it compiles for 600. The first is left out, and said; the fourth is slow. */
 TEST(a_first_step_that_compiles_is_left_out)
 {
