@@ -409,6 +409,34 @@ static void add_longest(struct headline *headline)
     };
 }
 
+/* Does the host mostly start programs that JAX compiled, one after the other? Such calls are on no path that is replayed. */
+static bool starts_programs(const struct summary *summary)
+{
+    static const char *const starts[] = { "PjitFunction", "CommonPjRtLoadedExecutable::Execute",
+                                          "PjRtCpuExecutable::Execute", "TfrtCpuExecutable::Execute" };
+    bool found = false;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts && summary->top_count && !summary->gpu; i++)
+        found |= summary->top[0].named && text_begins_with(summary->top[0].name, starts[i]);
+    return found;
+}
+
+static void add_starts(struct headline *headline)
+{
+    *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+        .action = "Do several steps in one program",
+        .title = "to start programs takes the host longest",
+        .code = "jax.lax.scan(step, state, batches)",
+        .advice =
+            "let one jitted function do several steps (jax.lax.scan, jax.lax.fori_loop), or larger ones: larger "
+            "batches; to start a program takes the same time however little it computes",
+        .where = headline_copy(headline, as_text(headline->summary->top[0].name)),
+        .saves = arena_printf(headline->texts, "gain not known: it takes %.1f %% of the time of operators",
+                              quantity_percent(headline->summary->top[0].share)),
+        .command = "tpa top",
+        .section = "operators",
+    };
+}
+
 /* What the host does longest is on no path that is replayed. */
 static void add_unpriced_longest(struct headline *headline)
 {
@@ -531,6 +559,8 @@ void summary_add_headline(const struct summary *summary, const struct findings *
         add_longest(&headline);
     add_now_and_then(&headline);
     headline.answer->in_text = summary->by == SUMMARY_BY_ALL;
+    if (findings->count == 0 && starts_programs(summary))
+        add_starts(&headline);
     add_unpriced(&headline, MOST);
     if (headline.answer->findings.count == 0)
         add_instead(&headline);

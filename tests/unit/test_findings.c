@@ -1342,6 +1342,26 @@ TEST(jax_copies_ahead)
     assert_string_equal(finding_text("pinned_copies", "action"), "Copy ahead of the computation");
 }
 
+/* Six programs of 100 us are started one after the other, which takes 80 or 20 of them; the rest is computed. */
+TEST(jax_starts_several_steps_at_once)
+{
+    for (int64_t starts_us = 20; starts_us <= 80; starts_us += 60) {
+        drawn_file()->producer = PRODUCER_JAX;
+        for (int64_t n = 0; n < 6; n++) {
+            draw_op_us("", "PjitFunction(step)", 100 * n, starts_us);
+            draw_op_us("cpu_op", "dot.2", 100 * n + starts_us, 100 - starts_us);
+        }
+        answer();
+        const struct answer *on_screen = result_answer(result);
+        bool found = on_screen->findings.count > 0 &&
+                     strcmp(on_screen->findings.at[0].action, "Do several steps in one program") == 0;
+        assert_int_equal(found, starts_us == 80);
+        if (found)
+            assert_string_equal(on_screen->findings.at[0].saves,
+                                "gain not known: it takes 80.0 % of the time of operators");
+    }
+}
+
 /* Ten copies to the device block the host for 20 us each, where a launch takes 10, and one to the host for 150: it saves more. */
 TEST(the_wait_that_would_save_most_stands_for_its_operator)
 {
