@@ -196,10 +196,9 @@ static bool is_mostly_unrecorded(const struct trace *trace, const struct account
 /* Does STEP compile for most of its time? */
 static bool mostly_compiles(const struct trace *trace, const struct account_step *step)
 {
-    struct intervals compiling = compilation_find(trace, step->file);
+    SCOPED_BY(intervals_release) struct intervals compiling = compilation_find(trace, step->file);
     int64_t end_ns = sum_plus(step->start_ns, step->host_ns),
             compiling_ns = intervals_length_within(&compiling, step->start_ns, end_ns);
-    intervals_release(&compiling);
     return compiling_ns > step->host_ns / 2;
 }
 

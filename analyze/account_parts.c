@@ -120,7 +120,7 @@ static bool add_uses(const struct device_parts *parts, const struct gpu_device *
     struct device_use_walk walk = { .gpu = gpu_events_of(parts->trace),
                                     .offset = device->first,
                                     .count = device->count };
-    struct device_use use = { 0 };
+    SCOPED_BY(device_use_release) struct device_use use = { 0 };
     bool any = false;
     while (device_use_next(&walk, &use))
         for (size_t u = 0; u < DEVICE_USES; u++) {
@@ -128,7 +128,6 @@ static bool add_uses(const struct device_parts *parts, const struct gpu_device *
             sum_add(&parts->part_ns[part_of[u]], length_ns);
             any |= length_ns > 0;
         }
-    device_use_release(&use);
     return any;
 }
 

@@ -50,7 +50,7 @@ struct name_filter {
 static bool match_names(const struct trace *trace, const char *pattern, struct name_filter *filter,
                         struct tpa_error *err)
 {
-    struct names *kinds = names_open();
+    SCOPED_OBJECT struct names *kinds = names_open();
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const char *name = collective_kind_name((enum collective_kind)kind);
         names_add(kinds, name, strlen(name));
@@ -59,7 +59,6 @@ static bool match_names(const struct trace *trace, const char *pattern, struct n
     if (matched)
         memcpy(filter->kinds, matched, sizeof filter->kinds);
     filter->names = matched ? selection_match_names(trace->names, pattern, NULL, err) : NULL;
-    names_free(kinds);
     return filter->names != NULL;
 }
 
@@ -289,7 +288,7 @@ static void comm_add_rows(const struct comm_query *query)
 static void add_unions(const struct comm_query *query)
 {
     const struct collectives *all = query->collectives;
-    struct intervals when = { 0 }, alone = { 0 };
+    SCOPED_BY(intervals_release) struct intervals when = { 0 }, alone = { 0 };
     FOR_RUNS(first, end, all->count, all->at[end].place == all->at[first].place) {
         const struct collective_place *place = &all->places[all->at[first].place];
         intervals_clear(&when);
@@ -302,7 +301,6 @@ static void add_unions(const struct comm_query *query)
         query->comm->union_ns += intervals_length(&when);
         query->comm->exposed_ns += intervals_length(&alone);
     }
-    EACH(intervals_release, &when, &alone);
 }
 
 static void count_unknown(const struct comm_query *query)

@@ -194,12 +194,11 @@ static int64_t overlap_ns(const struct trace *trace, event_id e, const struct in
 /* Make *LONGEST the longest interval of SET within [START, END) if that is longer. */
 static void lengthen(struct interval *longest, const struct intervals *set, int64_t start_ns, int64_t end_ns)
 {
-    struct intervals within = { 0 };
+    SCOPED_BY(intervals_release) struct intervals within = { 0 };
     intervals_clip(set, start_ns, end_ns, &within);
     for (size_t i = 0; i < within.count; i++)
         if (within.at[i].end_ns - within.at[i].start_ns > longest->end_ns - longest->start_ns)
             *longest = within.at[i];
-    intervals_release(&within);
 }
 
 /* The longest interval before the call in which the thread was in none of its activities. */
@@ -207,7 +206,7 @@ static struct interval longest_of_host(const struct activities *activities, cons
                                        int64_t start_ns, int64_t end_ns)
 {
     const struct host_thread *thread = &activities->host->threads[activities->trace->track[gap->call]];
-    struct intervals all = { 0 }, piece = { 0 }, rest = { 0 };
+    SCOPED_BY(intervals_release) struct intervals all = { 0 }, piece = { 0 }, rest = { 0 };
     intervals_clip(&activities->host->overhead[activities->gpu->devices[gap->device].file], start_ns, end_ns,
                    &all);
     for (size_t a = 0; a < HOST_ACTIVITIES; a++) {
@@ -219,7 +218,6 @@ static struct interval longest_of_host(const struct activities *activities, cons
     struct interval whole = { start_ns, end_ns }, longest = { start_ns, start_ns };
     intervals_subtract(&(struct intervals){ .at = &whole, .count = 1 }, &all, &rest);
     lengthen(&longest, &rest, start_ns, end_ns);
-    EACH(intervals_release, &all, &piece, &rest);
     return longest;
 }
 

@@ -131,7 +131,7 @@ static void add_exposed(struct gpu_row *row, const struct device_use *use)
 static void add_use(struct gpu_row *row, const struct device_use *use, const struct intervals *kernels,
                     struct interval window)
 {
-    struct intervals without_nccl = { 0 };
+    SCOPED_BY(intervals_release) struct intervals without_nccl = { 0 };
     device_use_unite(use, 1u << GPU_COMPUTATION | 1u << GPU_MEMSET | 1u << GPU_COMMUNICATION, &without_nccl);
     row->kernel_ns += intervals_length(kernels);
     row->kernel_window_ns += intervals_length_within(kernels, window.start_ns, window.end_ns);
@@ -142,7 +142,6 @@ static void add_use(struct gpu_row *row, const struct device_use *use, const str
     row->nccl_ns += intervals_length(&use->of_work[GPU_NCCL]);
     row->without_nccl_ns += intervals_length(&without_nccl);
     row->exposed_nccl_ns += intervals_length_outside(&use->of_work[GPU_NCCL], &without_nccl);
-    intervals_release(&without_nccl);
 }
 
 static struct interval window_of(const struct gpu_query *query, const struct gpu_row *row,
@@ -277,11 +276,10 @@ static void gpu_add_row(struct gpu_query *query, const struct gpu_device *device
             add_exposed(&row, &use);
             continue;
         }
-        struct intervals kernels = { 0 };
+        SCOPED_BY(intervals_release) struct intervals kernels = { 0 };
         device_use_unite(&use, 1u << GPU_COMPUTATION | 1u << GPU_NCCL | 1u << GPU_COMMUNICATION, &kernels);
         add_use(&row, &use, &kernels, window);
         gpu_add_copies(query, &row, first_copies, work, &walk, &kernels, &times);
-        intervals_release(&kernels);
     }
     device_use_release(&use);
     row.busy_ns = row.computation_ns + row.exposed_communication_ns + row.exposed_copies_ns;

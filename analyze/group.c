@@ -63,7 +63,7 @@ uint64_t group_wants(unsigned dimensions)
 static track_id *find_first_tracks(const struct trace *trace, const struct file_set *set)
 {
     track_id *first = mem_alloc(mem_times(trace->track_count + 1, sizeof *first));
-    struct names *seen = names_open();
+    SCOPED_OBJECT struct names *seen = names_open();
     SCOPED VEC_OF(track_id) tracks = { 0 };
     for (track_id t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
@@ -81,7 +81,6 @@ static track_id *find_first_tracks(const struct trace *trace, const struct file_
         assert(tracks.at); /* as each id has a track */
         first[t] = tracks.at[id];
     }
-    names_free(seen);
     return first;
 }
 

@@ -367,7 +367,7 @@ static void add_flat(const struct modules_query *query)
 {
     const struct code_paths *paths = query->paths;
     bool by_class = query->options->by == MODULES_BY_CLASS;
-    struct names *groups = names_open();
+    SCOPED_OBJECT struct names *groups = names_open();
     SCOPED uint32_t *group_of = mem_alloc(mem_times(paths->count + 1, sizeof *group_of));
     for (uint32_t p = 1; p < paths->count; p++) {
         const char *name = code_path_name(paths, p);
@@ -406,7 +406,6 @@ static void add_flat(const struct modules_query *query)
         set_sums(query, row, &self[g], &total[g]);
     }
     add_outside(query);
-    names_free(groups);
 }
 
 /* Remove rows whose names are not selected; the figures of the others do not change. */
@@ -414,7 +413,7 @@ static bool filter_rows(struct modules *modules, const struct modules_options *o
 {
     if (!options->filter && !options->exclude)
         return true;
-    struct names *names = names_open();
+    SCOPED_OBJECT struct names *names = names_open();
     for (size_t i = 0; i < modules->rows.count; i++)
         names_add(names, modules->rows.at[i].name.at, modules->rows.at[i].name.len);
     SCOPED bool *matched = selection_match_names(names, options->filter, options->exclude, err);
@@ -425,7 +424,6 @@ static bool filter_rows(struct modules *modules, const struct modules_options *o
             modules->rows.at[kept++] = *row;
     }
     modules->rows.count = kept;
-    names_free(names);
     return matched != NULL;
 }
 

@@ -114,12 +114,11 @@ static uint32_t *rows_of_devices(const struct trace *trace)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);
     uint32_t *rows = mem_alloc(mem_times(gpu->device_count + 1, sizeof *rows));
-    struct names *seen = names_open();
+    SCOPED_OBJECT struct names *seen = names_open();
     for (size_t d = 0; d < gpu->device_count; d++) {
         int64_t key[] = { selection_rank(trace, gpu->devices[d].file), gpu->devices[d].id };
         rows[d] = names_add(seen, (const char *)key, sizeof key);
     }
-    names_free(seen);
     return rows;
 }
 
@@ -317,7 +316,7 @@ static bool is_selected(const struct roofline *roofline, const struct selection 
 
 static void roofline_find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
 {
-    struct names *keys = names_open();
+    SCOPED_OBJECT struct names *keys = names_open();
     SCOPED VEC_OF(struct row_sums) sums = { 0 };
     FOR_EACH(call, &roofline->calls) {
         if (!is_selected(roofline, selection, call))
@@ -344,7 +343,6 @@ static void roofline_find_rows(struct roofline *roofline, const struct selection
     for (size_t i = 0; i < sums.count; i++)
         finish_row(&roofline->rows.at[i], &sums.at[i]);
     SORT(&roofline->rows, by_time);
-    names_free(keys);
 }
 
 /* ---- devices, and work that is not modelled ---- */

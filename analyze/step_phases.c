@@ -236,7 +236,7 @@ static int64_t last_end(const struct intervals *set, int64_t moment_ns)
 static void add_zeroed(struct intervals *ends, const struct intervals *zeroed,
                        const struct intervals *operators, const struct intervals sets[HOST_SETS])
 {
-    struct intervals added = { 0 };
+    SCOPED_BY(intervals_release) struct intervals added = { 0 };
     size_t near = 0;
     for (size_t i = 0; i < zeroed->count; i++) {
         int64_t start_ns = zeroed->at[i].start_ns, end_ns = zeroed->at[i].end_ns;
@@ -251,7 +251,6 @@ static void add_zeroed(struct intervals *ends, const struct intervals *zeroed,
     for (size_t i = 0; i < added.count; i++)
         intervals_add(ends, added.at[i].start_ns, added.at[i].end_ns);
     intervals_merge(ends);
-    intervals_release(&added);
 }
 
 /* Leave of OPERATORS those that a backward pass follows, before any of ENDS or loading. */

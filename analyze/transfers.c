@@ -201,10 +201,9 @@ static struct intervals *find_kernels_beside(const struct gpu_events *gpu, const
         intervals_add(&found[parts[i].device], trace_start_ns(gpu->trace, parts[i].copy),
                       trace_end_ns(gpu->trace, parts[i].copy));
     for (size_t d = 0; d < gpu->device_count; d++) {
-        struct intervals copies = found[d];
+        SCOPED_BY(intervals_release) struct intervals copies = found[d];
         intervals_merge(&copies);
         found[d] = find_kernels(gpu, &gpu->devices[d], &copies);
-        intervals_release(&copies);
     }
     return found;
 }
@@ -447,7 +446,7 @@ static const struct key by_blocked[] = { DESC(struct stall_row, blocked_ns), KEY
 static void add_stalls(struct transfers_query *query)
 {
     struct transfers *transfers = query->transfers;
-    struct names *lines = names_open();
+    SCOPED_OBJECT struct names *lines = names_open();
     SCOPED VEC_OF(struct stall) stalls = { 0 };
     for (size_t i = 0; i < query->waits->count; i++)
         if (selection_holds_place(query->selection, query->waits->at[i].call))
@@ -469,7 +468,6 @@ static void add_stalls(struct transfers_query *query)
         *VEC_PUSH(&transfers->stalls) = row;
     }
     SORT(&transfers->stalls, by_blocked);
-    names_free(lines);
 }
 
 /* The callers of calls that waited and, for rows by operator, of calls that copied. NULL if there are none. */

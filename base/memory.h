@@ -64,6 +64,15 @@ static inline void mem_free_at(void *holder)
     free(block);
 }
 
+/* The same by a call of RELEASE with the address of the variable: SCOPED_BY(intervals_release) struct intervals busy = { 0 };
+ * of a pointer by X_free_at, which FREE_AT(X) defines: SCOPED_BY(result_free_at) struct result *result = result_open(""); */
+#define SCOPED_BY(release) __attribute__((cleanup(release)))
+#define FREE_AT(type)                                                                                        \
+    static inline void type##_free_at(struct type **at)                                                      \
+    {                                                                                                        \
+        type##_free(*at);                                                                                    \
+    }
+
 /* The handler for out of memory. The default prints the size and exits with 2. */
 extern void (*mem_out_of_memory)(size_t size);
 

@@ -69,6 +69,7 @@ struct result {
 /* New, empty; free with result_free, which frees the tables too. */
 struct result *result_open(const char *schema);
 void result_free(struct result *result);
+FREE_AT(result)
 
 /* Add TABLE, which is taken. */
 void result_add_table(struct result *result, struct table *table);

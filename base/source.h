@@ -9,6 +9,7 @@
 #define TPA_BASE_SOURCE_H
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/source_packing.h"
 #include <stddef.h>
 #include <sys/types.h>
@@ -33,6 +34,7 @@ struct source *source_open_memory(const void *data, size_t size, const char *nam
 
 /* Close the file and free SOURCE; NULL is allowed. */
 void source_free(struct source *source);
+FREE_AT(source)
 
 /* Read up to SIZE decoded bytes into BUFFER. Returns how many; less than SIZE only at the end, 0 from then
  * on; -1 and ERR when reading fails. Damage in compressed data (a cut gzip, a bad checksum) is not a failure:

@@ -162,7 +162,7 @@ static void add_moments(struct device_states *states, size_t s, const struct int
 static void find_states(const struct gpu_events *gpu, const uint32_t *work, size_t count,
                         const struct kind *kind, struct device_states *states)
 {
-    struct device_use use = { 0 };
+    SCOPED_BY(device_use_release) struct device_use use = { 0 };
     struct intervals in[STATES] = { 0 };
     struct device_use_walk walk = { .gpu = gpu, .at = work, .count = count };
     states->part_ns = mem_zalloc(states->edges.count + 1, sizeof *states->part_ns);
@@ -173,7 +173,6 @@ static void find_states(const struct gpu_events *gpu, const uint32_t *work, size
     }
     for (size_t s = 0; s < STATES; s++)
         intervals_release(&in[s]);
-    device_use_release(&use);
 }
 
 /* A row for each part of the span, and a last one where it ends. */

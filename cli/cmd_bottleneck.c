@@ -327,7 +327,7 @@ static bool bottleneck_print_verdict(const struct invocation *call, const struct
     static const struct load_args load = LOAD_DEFAULTS;
     struct invocation read = { call->command, call->args, recording->traces.at, recording->traces.count };
     struct tpa_error err = { 0 };
-    struct trace *trace = load_traces(&read, &load, &wants, &err);
+    SCOPED_BY(trace_free_at) struct trace *trace = load_traces(&read, &load, &wants, &err);
     SCOPED_OBJECT struct selection *selection =
         trace ? selection_open(trace, &(struct selection_query){ 0 }, &err) : NULL;
     SCOPED_OBJECT const struct steps *steps =
@@ -337,7 +337,6 @@ static bool bottleneck_print_verdict(const struct invocation *call, const struct
         print_bound(steps, has_device);
     else
         tpa_error_print(&err, "tpa bottleneck", stderr);
-    trace_free(trace);
     return has_device;
 }
 

@@ -437,10 +437,9 @@ static struct picture *draw_trace(const struct invocation *call, const struct ch
         tpa_in_file(err, call->operand_count == 1 ? call->operands[0] : trace->files[0].path);
     arena_free(selection);
     if (good) {
-        struct result *notices = result_open("");
+        SCOPED_BY(result_free_at) struct result *notices = result_open("");
         load_add_notices(trace, notices);
         output_print_notices(notices);
-        result_free(notices);
     }
     trace_free(trace);
     if (good)
@@ -472,7 +471,7 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
     }
     struct sides_options options = { .measure = { .by = MEASURE_BY_OPERATOR } };
     struct measures *sides[2] = { NULL, NULL };
-    struct result *notices = result_open("");
+    SCOPED_BY(result_free_at) struct result *notices = result_open("");
     struct picture *picture = NULL;
     struct diff *diff = NULL;
     if (sides_measure(call, &args->load, &found, &options, sides, notices, err))
@@ -494,7 +493,6 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
     }
     arena_free(diff);
     EACH(arena_free, sides[0], sides[1]);
-    result_free(notices);
     return picture;
 }
 
@@ -510,7 +508,7 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
     }
     struct store *store =
         output_file_spares_path(args->store, err) ? store_open(args->store, STORE_READ, WAIT_MS, err) : NULL;
-    struct nightly nightly = { 0 };
+    SCOPED_BY(nightly_release) struct nightly nightly = { 0 };
     struct picture *picture = NULL;
     SCOPED_ARENA struct arena arena = { 0 };
     const char *label, *gpu;
@@ -527,7 +525,6 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
     }
     if (err->failed)
         tpa_in_file(err, args->store);
-    nightly_release(&nightly);
     store_close(store);
     return picture;
 }
@@ -561,7 +558,7 @@ static struct picture *picture_of_dumps(const struct invocation *call, struct tp
 static struct picture *picture_of_forecast(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
-    struct forecast_query query = { .texts = forecast_texts_open() };
+    SCOPED_BY(forecast_query_release) struct forecast_query query = { .texts = forecast_texts_open() };
     struct picture *picture = picture_open(forecast_word.name, "Forecast");
     if (forecast_files_read(call, &args->load, &query, err) &&
         forecast_draw(&query, args->forecasts.at, args->forecasts.count, args->capacity, picture, err)) {
@@ -571,7 +568,6 @@ static struct picture *picture_of_forecast(const struct invocation *call, struct
         picture_free(picture);
         picture = NULL;
     }
-    forecast_query_release(&query);
     return picture;
 }
 

@@ -26,6 +26,7 @@ enum { MOST_BYTES = 64 << 20 }; /* of an answer */
 /* Append the file at PATH, "-" for standard input, to TEXT. */
 static bool read_answer(const char *path, struct buffer *text, struct tpa_error *err)
 {
+    SCOPED_BY(source_free_at)
     struct source *source = source_open(path, &(struct source_limits){ SOURCE_DEFAULT_MAX_RATIO }, err);
     if (!source)
         return false;
@@ -43,7 +44,6 @@ static bool read_answer(const char *path, struct buffer *text, struct tpa_error 
         tpa_hint(err, "the answer comes first, then the traces: tpa check ANSWER.md TRACE...");
         tpa_in_file(err, path);
     }
-    source_free(source);
     return good;
 }
 
@@ -145,12 +145,11 @@ static int check_main(const struct invocation *call, struct tpa_error *err)
         return output_result(known, &args->output, err) ? EXIT_FINE : EXIT_TROUBLE;
     }
     const struct trace_wants wants = check_wants();
-    struct trace *trace = load_traces(&traces, &args->load, &wants, err);
+    SCOPED_BY(trace_free_at) struct trace *trace = load_traces(&traces, &args->load, &wants, err);
     int code = EXIT_TROUBLE;
     if (trace)
         code = check_is_page(input.text, input.len) ? check_report(call, trace, &input, err)
                                                     : check_text(call, trace, &input, err);
-    trace_free(trace);
     buffer_release(&text);
     return code;
 }

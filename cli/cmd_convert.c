@@ -444,7 +444,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     struct ingested ingested = { 0 };
     struct input input = { .ingested = &ingested };
     SCOPED struct buffer summary = { 0 };
-    struct result *notices = result_open("tpa.convert/1");
+    SCOPED_BY(result_free_at) struct result *notices = result_open("tpa.convert/1");
     bool fine = convert_read_input(call, args, form, &input, &summary, err);
     bool of_snapshot = ingested.snapshots.of.count > 0; /* which are freed by writing */
     fine = fine && convert_input(call, form, &input, &summary, notices, err);
@@ -453,7 +453,6 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
         output_print_notices(notices); /* on stderr, as standard output may be the file */
         cmd_convert_print(form, args, of_snapshot, &summary);
     }
-    result_free(notices);
     ingested_free(&ingested);
     convert_files_free(input.files);
     return fine ? EXIT_FINE : EXIT_TROUBLE;

@@ -157,6 +157,7 @@ static void warn_of_lacks(const struct facts *facts)
 static int facts_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct facts_args *args = call->args;
+    SCOPED_BY(fleet_map_release)
     struct fleet_map map = { .load = args->load, .job = args->job, .apart = args->round != ROUND_NONE };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     if (good && map.failures.count) { /* merging relies on complete facts */
@@ -172,7 +173,6 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
     good = good && write_facts(args, &map, err);
     if (good && args->round == ROUND_NONE)
         warn_of_lacks(map.facts);
-    fleet_map_release(&map);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }
 

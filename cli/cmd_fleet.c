@@ -42,6 +42,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
     struct result *known = kept_find(&query);
     if (known)
         return output_result(known, &output, err) ? EXIT_FINE : EXIT_TROUBLE;
+    SCOPED_BY(fleet_map_release)
     struct fleet_map map = { .load = args->load, .job = args->job, .apart = true };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     struct fleet *fleet = good ? fleet_open_apart(map.facts, fleet_map_apart(&map), err) : NULL;
@@ -66,7 +67,6 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
         good = kept_output(&query, result, &output, err);
         arena_free(fleet);
     }
-    fleet_map_release(&map);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }
 

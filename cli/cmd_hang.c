@@ -65,7 +65,7 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
         flight_free(flight);
         return EXIT_TROUBLE;
     }
-    struct result *result = result_open("tpa.hang/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.hang/1");
     struct output_args output = args->output;
     output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
     hang_add_tables(hang, output_is_for_people(&args->output), result);
@@ -76,7 +76,6 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
     hang_add_answer(hang, result);
     bool good = output_result(result, &output, err);
     bool failing = is_failing(hang_worst(hang), args->fail_on);
-    result_free(result);
     flight_free(flight);
     return !good ? EXIT_TROUBLE : failing ? EXIT_LIMIT_PASSED : EXIT_FINE;
 }

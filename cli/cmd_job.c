@@ -80,11 +80,9 @@ static bool print_job(const struct invocation *call, struct result *result, stru
 static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
 {
     const struct job_args *args = call->args;
-    struct trace *trace = load_traces(call, &args->load, &job_wants, err);
-    if (!trace || !file_set_check_job(trace, err)) {
-        trace_free(trace);
+    SCOPED_BY(trace_free_at) struct trace *trace = load_traces(call, &args->load, &job_wants, err);
+    if (!trace || !file_set_check_job(trace, err))
         return false;
-    }
     SCOPED_OBJECT struct job *job = job_of_trace(trace, &args->steps);
     struct result *result = result_open("tpa.job/1");
     add_job(job, args, result);
@@ -94,15 +92,14 @@ static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
                           "recordings are left out: tpa fleet names them");
     if (!load_cannot_if_empty(trace, result))
         add_one_rank(job, result, "summary");
-    bool good = print_job(call, result, err);
-    trace_free(trace);
-    return good;
+    return print_job(call, result, err);
 }
 
 /* Of facts, or of traces one after another. */
 static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
 {
     const struct job_args *args = call->args;
+    SCOPED_BY(fleet_map_release)
     struct fleet_map map = { .load = args->load, .apart = true, .for_job = true };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     SCOPED_OBJECT struct job *job =
@@ -122,7 +119,6 @@ static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
         good = print_job(call, result, err);
     }
     good = good && job;
-    fleet_map_release(&map);
     return good;
 }
 

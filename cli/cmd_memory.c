@@ -148,16 +148,14 @@ static bool check_options_of_traces(const struct memory_args *args, struct tpa_e
 static int memory_forecast(const struct invocation *call, struct tpa_error *err)
 {
     const struct memory_args *args = call->args;
-    struct forecast_query query = { .texts = forecast_texts_open() };
-    struct result *result = result_open("tpa.memory/1");
+    SCOPED_BY(forecast_query_release) struct forecast_query query = { .texts = forecast_texts_open() };
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.memory/1");
     struct output_args rows = args->output;
     rows.limit = analysis_limit(&args->output);
     bool good =
         forecast_files_read(call, &args->load, &query, err) &&
         forecast_answer(&query, args->forecasts.at, args->forecasts.count, args->capacity, result, err) &&
         output_result(result, &rows, err);
-    result_free(result);
-    forecast_query_release(&query);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }
 

@@ -233,17 +233,15 @@ static size_t index_of(const struct nightly *nightly, int64_t id)
 static int nightly_show(const struct nightly_args *args, struct tpa_error *err)
 {
     struct store *store = nightly_open(args, STORE_READ, err);
-    struct nightly nightly = { 0 };
+    SCOPED_BY(nightly_release) struct nightly nightly = { 0 };
     bool good = store && nightly_load(store, args, &nightly, err);
     int code = EXIT_TROUBLE;
     if (good) {
-        struct result *result = result_open("tpa.nightly/1");
+        SCOPED_BY(result_free_at) struct result *result = result_open("tpa.nightly/1");
         nightly_look(&nightly, args->run ? index_of(&nightly, (int64_t)args->run) : nightly.runs.count - 1,
                      args);
         code = nightly_print_verdict(&nightly, args, result, err);
-        result_free(result);
     }
-    nightly_release(&nightly);
     store_close(store);
     return code;
 }
@@ -303,7 +301,7 @@ static bool nightly_check_ranks(struct store *store, const struct nightly_measur
                                 const struct store_about *about, const struct nightly_args *args,
                                 struct tpa_error *err)
 {
-    struct nightly runs = { 0 };
+    SCOPED_BY(nightly_release) struct nightly runs = { 0 };
     struct ranks_of_run last = { 0 };
     bool good = store_list(store, about->label, &runs, err);
     for (size_t i = runs.runs.count; good && i-- > 0 && !last.ranks;)
@@ -317,7 +315,6 @@ static bool nightly_check_ranks(struct store *store, const struct nightly_measur
         tpa_hint(err, "give the files of the same ranks, another --label, or --allow-missing-ranks");
     }
     free(last.ranks);
-    nightly_release(&runs);
     return good && same;
 }
 
@@ -367,11 +364,11 @@ static int add_run(const struct invocation *call, struct tpa_error *err)
 {
     const struct nightly_args *args = call->args;
     struct nightly_measured measured = { 0 };
-    struct nightly nightly = { 0 };
+    SCOPED_BY(nightly_release) struct nightly nightly = { 0 };
     struct store_added added = { 0 };
     int64_t time_ns = 0;
     int code = EXIT_TROUBLE;
-    struct result *result = result_open("tpa.nightly/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.nightly/1");
     if (nightly_check_args(args, &time_ns, err) && nightly_measure(call, &measured, result, err) &&
         nightly_keep(&measured, args, time_ns, &added, &nightly, err)) {
         if (added.was_there)
@@ -381,8 +378,6 @@ static int add_run(const struct invocation *call, struct tpa_error *err)
         nightly_look(&nightly, index_of(&nightly, added.run), args);
         code = nightly_print_verdict(&nightly, args, result, err);
     }
-    result_free(result);
-    nightly_release(&nightly);
     nightly_measured_release(&measured);
     return code;
 }

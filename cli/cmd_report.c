@@ -388,10 +388,11 @@ static bool add_trace(const struct invocation *call, const struct trace *trace,
                       struct report_content *contents, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
-    struct result *notes = result_open("tpa.report/1");
+    SCOPED_BY(result_free_at) struct result *notes = result_open("tpa.report/1");
     bool good;
     add_notes(trace, chosen, notes);
     if (format == FORMAT_HTML) {
+        SCOPED_BY(page_release)
         struct page page = {
             .maker = "tpa report",
             .title = command_line_name_files(&notes->arena, (const char *const *)call->operands,
@@ -417,17 +418,14 @@ static bool add_trace(const struct invocation *call, const struct trace *trace,
                 *VEC_PUSH(&section->notices) = notes->notices.at[i];
         }
         good = write_page(&page, args, err);
-        page_release(&page);
     } else {
-        struct result *all = result_open("tpa.report/1");
+        SCOPED_BY(result_free_at) struct result *all = result_open("tpa.report/1");
         for (size_t i = 0; report_sections()[i].key; i++)
             if (contents[i].result)
                 move_tables(contents[i].result, report_sections()[i].key, format == FORMAT_MD, all);
         move_tables(notes, "notes", false, all);
         good = report_print_all(all, format, args, err);
-        result_free(all);
     }
-    result_free(notes);
     return good;
 }
 
@@ -455,6 +453,7 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
     report_snapshot_make(snapshots, &args->selection.devices, &report);
     bool good;
     if (format == FORMAT_HTML) {
+        SCOPED_BY(page_release)
         struct page page = {
             .maker = "tpa report",
             .title = command_line_base_name(call->operands[0]),
@@ -462,7 +461,6 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
         };
         report_snapshot_fill(&report, &page);
         good = write_page(&page, args, err);
-        page_release(&page);
     } else {
         good = report_print_all(report.result, format, args, err);
     }
@@ -484,10 +482,10 @@ static bool report_sums(const struct invocation *call, const struct ingested *su
     else
         report_actions_make(sums->actions, &report);
     if (good && format == FORMAT_HTML) {
+        SCOPED_BY(page_release)
         struct page page = { .maker = "tpa report", .title = command_line_base_name(call->operands[0]) };
         report_profile_fill(&report, &page);
         good = write_page(&page, args, err);
-        page_release(&page);
     } else if (good) {
         good = report_print_all(report.result, format, args, err);
     }
@@ -516,7 +514,7 @@ static bool report_trace(const struct invocation *call, enum report_format forma
         ingested_free(&ingested);
         return shown;
     }
-    struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
+    SCOPED_BY(trace_free_at) struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
     if (!trace)
         return false;
     SCOPED_OBJECT struct selection *selection =
@@ -525,7 +523,6 @@ static bool report_trace(const struct invocation *call, enum report_format forma
     bool good = selection && fill_sections(trace, selection, chosen, contents, err) &&
                 add_trace(call, trace, selection, chosen, format, contents, err);
     release_contents(contents);
-    trace_free(trace);
     return good;
 }
 
@@ -573,6 +570,7 @@ static bool add_diff(const struct diff *diff, struct result *result, const struc
     chart_diff(picture, diff, 15);
     const char *names[2] = { name_side(found, 0, &result->arena), name_side(found, 1, &result->arena) };
     diff_add_answer(diff, result);
+    SCOPED_BY(page_release)
     struct page page = {
         .maker = "tpa report",
         .title = arena_printf(&result->arena, "%s against %s", names[1], names[0]),
@@ -589,7 +587,6 @@ static bool add_diff(const struct diff *diff, struct result *result, const struc
         *VEC_PUSH(&head->pictures) = picture;
     add_timelines(&page, timelines, found, &result->arena);
     bool good = write_page(&page, args, err);
-    page_release(&page);
     picture_free(picture);
     return good;
 }
@@ -611,14 +608,14 @@ static bool report_sides(const struct invocation *call, enum report_format forma
     struct sides_found found;
     if (!sides_find(call, &args->base, &args->other, &found, err))
         return false;
-    struct names *names = names_open();
+    SCOPED_OBJECT struct names *names = names_open();
     struct work_tree *trees[2] = { work_tree_open(names), work_tree_open(names) };
     struct timeline *timelines[2] = { NULL, NULL };
     struct sides_options options = { .measure = { .by = MEASURE_BY_OPERATOR },
                                      .trees = format == FORMAT_HTML ? trees : NULL,
                                      .timelines = format == FORMAT_HTML ? timelines : NULL };
     struct measures *sides[2] = { NULL, NULL };
-    struct result *result = result_open("tpa.report/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.report/1");
     struct diff *diff = NULL;
     if (sides_measure(call, &args->load, &found, &options, sides, result, err))
         diff = diff_open(sides[0], sides[1], &(struct diff_options){ .min_change_ns = args->min_change_ns },
@@ -629,9 +626,7 @@ static bool report_sides(const struct invocation *call, enum report_format forma
     EACH(timeline_free, timelines[0], timelines[1]);
     arena_free(diff);
     EACH(arena_free, trees[0], trees[1]);
-    names_free(names);
     EACH(arena_free, sides[0], sides[1]);
-    result_free(result);
     return good;
 }
 
@@ -666,12 +661,13 @@ static bool add_forecast(const struct invocation *call, struct forecast_query *q
 static bool report_forecast(const struct invocation *call, enum report_format format, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
-    struct forecast_query query = { .texts = forecast_texts_open() };
-    struct result *result = result_open("tpa.report/1");
+    SCOPED_BY(forecast_query_release) struct forecast_query query = { .texts = forecast_texts_open() };
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.report/1");
     struct picture *picture = picture_open("forecast", "Forecast");
     bool good = check_trace_options(args, true, "a forecast of recordings at several sizes", err) &&
                 add_forecast(call, &query, result, picture, err);
     if (good && format == FORMAT_HTML) {
+        SCOPED_BY(page_release)
         struct page page = { .maker = "tpa report",
                              .title = command_line_name_files(
                                  &result->arena, (const char *const *)call->operands, call->operand_count),
@@ -685,13 +681,10 @@ static bool report_forecast(const struct invocation *call, enum report_format fo
         head->more = "tpa memory --forecast";
         *VEC_PUSH(&head->pictures) = picture;
         good = write_page(&page, args, err);
-        page_release(&page);
     } else if (good) {
         good = report_print_all(result, format, args, err);
     }
     picture_free(picture);
-    result_free(result);
-    forecast_query_release(&query);
     return good;
 }
 

@@ -37,11 +37,10 @@ static void sql_prompt_run(struct trace_sql *sql, const char *text, const struct
     size_t most = output->limit.is_share ? 0 : (size_t)output->limit.count;
     bool good = true;
     while (good && (good = trace_sql_next(sql, &text, most, &table, &err)) && table) {
-        struct result *result = result_open("tpa.sql/1");
+        SCOPED_BY(result_free_at) struct result *result = result_open("tpa.sql/1");
         result_add_table(result, table);
         trace_sql_add_notices(sql, result);
         good = output_result(result, output, &err);
-        result_free(result);
     }
     if (!good)
         sql_prompt_print(&err);
@@ -313,14 +312,12 @@ static bool ask(const struct invocation *call, struct trace_sql *sql, const char
     else
         wants =
             (struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true };
-    struct trace *trace = load_traces(call, &args->load, &wants, err);
+    SCOPED_BY(trace_free_at) struct trace *trace = load_traces(call, &args->load, &wants, err);
     if (!trace) {
         trace_sql_free(sql);
         return false;
     }
-    bool good = ask_trace(call, sql, text, trace, err);
-    trace_free(trace);
-    return good;
+    return ask_trace(call, sql, text, trace, err);
 }
 
 static int sql_main(const struct invocation *call, struct tpa_error *err)

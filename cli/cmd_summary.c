@@ -64,7 +64,7 @@ static bool summarize_sums(const struct summary_args *args, const struct ingeste
         query->devices.count || query->streams.count || query->ranks.count)
         return tpa_fail(err, TPA_NOWHERE, "a %s has no ranks, devices, steps or times to choose from",
                         ingested->profile ? "Python profile" : "report of actions");
-    struct result *result = result_open("tpa.summary/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.summary/1");
     struct output_args output = args->output;
     output.limit = (struct limit){ 0 };
     output.answer = !output_limit_given(&args->output);
@@ -75,7 +75,6 @@ static bool summarize_sums(const struct summary_args *args, const struct ingeste
     else
         actions_add_overview(result, ingested->actions);
     good = good && output_result(result, &output, err);
-    result_free(result);
     return good;
 }
 

@@ -427,10 +427,9 @@ static int print_nsys_text(struct trace *trace, const struct top_args *args, str
     else if (output_file_open_raw(&file, args->output.path, err)) {
         nsys_text_print(trace, file.stream);
         done = output_file_commit(&file, err);
-        struct result *notices = result_open("tpa.top/1");
+        SCOPED_BY(result_free_at) struct result *notices = result_open("tpa.top/1");
         load_add_notices(trace, notices);
         output_print_notices(notices);
-        result_free(notices);
     }
     trace_free(trace);
     return done ? EXIT_FINE : EXIT_TROUBLE;

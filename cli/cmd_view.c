@@ -141,7 +141,7 @@ static void add_ranks(const struct viewing *viewing, const struct trace *trace, 
 static bool view_add_rows(const char *name, const char *options, const struct trace *trace,
                           const char **before, struct buffer *out, struct tpa_error *err)
 {
-    struct result *result = cmd_analysis_answer(name, options, trace, err);
+    SCOPED_BY(result_free_at) struct result *result = cmd_analysis_answer(name, options, trace, err);
     if (!result)
         return false;
     SCOPED struct buffer rows = { 0 };
@@ -152,7 +152,6 @@ static bool view_add_rows(const char *name, const char *options, const struct tr
         buffer_add(out, rows.at + 1, rows.count - 2);
         *before = ",";
     }
-    result_free(result);
     return good;
 }
 
@@ -209,7 +208,7 @@ static bool run_query(struct viewing *viewing, struct trace_sql *sql, const stru
 {
     enum { MOST_BYTES = 16 << 20 };
     static const int64_t limit_ns = INT64_C(30000000000);
-    struct result *result = result_open("tpa.sql/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.sql/1");
     struct table *table = NULL;
     viewing->stop = 0;
     trace_sql_use(sql, trace, viewing->shift_ns);
@@ -224,7 +223,6 @@ static bool run_query(struct viewing *viewing, struct trace_sql *sql, const stru
         trace_sql_add_notices(sql, result);
         good = add_result(result, out, err);
     }
-    result_free(result);
     return good;
 }
 
@@ -515,7 +513,7 @@ static int view_main(const struct invocation *call, struct tpa_error *err)
     struct trace_wants wants = chart_timeline_wants();
     trace_wants_join(&wants, &gpu_wants);
     wants.args |= FEATURE_WANTS | summary_wants.args;
-    struct trace *trace = load_traces(call, &args->load, &wants, err);
+    SCOPED_BY(trace_free_at) struct trace *trace = load_traces(call, &args->load, &wants, err);
     if (!trace)
         return EXIT_TROUBLE;
     struct viewing viewing = { .call = call,
@@ -530,7 +528,6 @@ static int view_main(const struct invocation *call, struct tpa_error *err)
     buffer_release(&viewing.findings);
     arena_release(&viewing.arena);
     free(viewing.shift_ns);
-    trace_free(trace);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }
 

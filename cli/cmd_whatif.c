@@ -305,7 +305,7 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
 {
     const struct replay_graph *graph = replay->graph;
     struct trace moved = *graph->trace; /* other times, and arrows made anew from calls to work */
-    struct packing start = { 0 }, dur = { 0 };
+    SCOPED_BY(packing_release) struct packing start = { 0 }, dur = { 0 };
     struct moved *times = moved_open(replay);
     for (event_id e = 0; e < moved.event_count; e++) {
         struct moved_times one = moved_times_of(times, e);
@@ -327,7 +327,6 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
     } else if (fine) {
         fine = output_file_commit(&file, err);
     }
-    EACH(packing_release, &start, &dur);
     return fine;
 }
 
@@ -438,10 +437,9 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
                                           : &whatif_wants;
     struct trace *other = NULL;
     fine = fine && measure_elsewhere(call, &request.edits, &other, err);
-    struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
+    SCOPED_BY(trace_free_at) struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
     fine = trace && !is_empty(trace, err) && file_set_check_job(trace, err) &&
            whatif_answer(trace, &request, &status, err);
-    trace_free(trace);
     trace_free(other);
     VEC_FREE(&request.edits);
     return fine ? status : EXIT_TROUBLE;

@@ -10,13 +10,12 @@ static bool read_file(const struct invocation *call, const struct load_args *loa
     char *operand = (char *)(uintptr_t)path;
     of_file.operands = &operand;
     of_file.operand_count = 1;
-    struct trace *trace = load_traces(&of_file, load, &work_tree_wants, err);
+    SCOPED_BY(trace_free_at) struct trace *trace = load_traces(&of_file, load, &work_tree_wants, err);
     if (!trace)
         return false;
     bool good = work_tree_add(tree, trace, options, err);
     if (good)
         load_add_notices(trace, result);
-    trace_free(trace);
     return good;
 }
 

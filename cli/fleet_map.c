@@ -128,7 +128,7 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
         .step_range = map->load.step_range,
         .may_read = fleet_map_may_read,
     };
-    struct trace *trace = ingest_read(&path, 1, &options, err);
+    SCOPED_BY(trace_free_at) struct trace *trace = ingest_read(&path, 1, &options, err);
     if (!trace)
         return false;
     bool empty = trace->event_count == 0;
@@ -138,7 +138,6 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
                          .job = map->job, .operations = &job_gather, .only_operations = map->for_job });
     if (map->for_job)
         operations_trim(facts);
-    trace_free(trace);
     return !empty || tpa_fail(err, TPA_NOWHERE, "the trace holds no events");
 }
 
@@ -153,12 +152,11 @@ static bool find_kind(const struct fleet_map *map, const char *path, int *kind, 
     *kind = NO_FACTS;
     if (strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)))
         return true;
-    struct source *source = source_open(path, &limits, err);
+    SCOPED_BY(source_free_at) struct source *source = source_open(path, &limits, err);
     const char *bytes = NULL;
     size_t len = source ? source_peek(source, &bytes, err) : 0;
     if (len && facts_look_like(bytes, len))
         *kind = rounds_kind(source);
-    source_free(source);
     return !err->failed;
 }
 
@@ -189,7 +187,7 @@ static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error
 bool fleet_map_wanted(char *const *operands, size_t count)
 {
     enum { MANY = 64 };
-    struct fleet_map map = { 0 };
+    SCOPED_BY(fleet_map_release) struct fleet_map map = { 0 };
     struct paths files = { 0 };
     struct tpa_error err = { 0 };
     bool listed = list_files(&map, operands, count, &files, &err), facts = false;
@@ -201,7 +199,6 @@ bool fleet_map_wanted(char *const *operands, size_t count)
     }
     bool many = files.at.count > MANY;
     VEC_FREE(&files.at);
-    fleet_map_release(&map);
     return facts || many;
 }
 
@@ -209,10 +206,10 @@ bool fleet_map_wanted(char *const *operands, size_t count)
 
 static bool merge_slice(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
+    SCOPED_BY(source_free_at)
     struct source *source =
         source_open(path, &(struct source_limits){ .max_ratio = map->load.max_ratio }, err);
     bool good = source && slice_merge(map->facts, source, err);
-    source_free(source);
     return good || tpa_in_file(err, path);
 }
 
@@ -369,10 +366,8 @@ static bool start(const struct mapping *mapping, struct worker *worker, struct t
 /* Add the facts in the LEN bytes at BYTES. */
 static bool read_bytes(struct facts *facts, const char *bytes, size_t len, struct tpa_error *err)
 {
-    struct source *source = source_open_memory(bytes, len, "facts", err);
-    bool good = source && facts_read(facts, source, err);
-    source_free(source);
-    return good;
+    SCOPED_BY(source_free_at) struct source *source = source_open_memory(bytes, len, "facts", err);
+    return source && facts_read(facts, source, err);
 }
 
 static void fleet_map_print_error(struct fleet_map *map, const char *path, const struct tpa_error *err)

@@ -27,12 +27,10 @@ static bool file_is(const char *path)
 {
     struct tpa_error err = { 0 };
     struct source_limits limits = { 0 };
-    struct source *source = source_open(path, &limits, &err);
+    SCOPED_BY(source_free_at) struct source *source = source_open(path, &limits, &err);
     const char *bytes = NULL;
     size_t len = source ? source_peek(source, &bytes, &err) : 0;
-    bool is_facts = len && facts_look_like(bytes, len);
-    source_free(source);
-    return is_facts;
+    return len && facts_look_like(bytes, len);
 }
 
 bool fleet_side_is(char *const *paths, size_t count)

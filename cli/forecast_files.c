@@ -23,9 +23,8 @@ static bool read_recording(const struct invocation *call, const struct load_args
         ingested_free(&ingested);
         return good;
     }
-    struct trace *trace = ingested_trace(&ingested, path, err);
+    SCOPED_BY(trace_free_at) struct trace *trace = ingested_trace(&ingested, path, err);
     good = trace && forecast_add_trace(query, trace, path, err);
-    trace_free(trace);
     return good;
 }
 

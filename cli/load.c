@@ -102,10 +102,9 @@ static bool load_check_complete(const struct ingested *ingested, bool strict, st
 {
     if (!strict || !ingested_lacks(ingested))
         return true;
-    struct result *result = result_open("tpa.strict/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.strict/1");
     add_ingested_notices(ingested, result);
     load_fail_strict(result, err);
-    result_free(result);
     return false;
 }
 
@@ -347,7 +346,7 @@ static void gather(struct result *result, const struct alike *alike, struct tabl
 /* The same, where the notices from the FIRST on are about files of RANKS: TABLE_INT_MISSING of none. */
 static void gather_notices(struct result *result, size_t first, const int64_t *ranks)
 {
-    struct names *known = names_open();
+    SCOPED_OBJECT struct names *known = names_open();
     SCOPED struct buffer key = { 0 };
     SCOPED struct alike *alike = mem_zalloc(result->notices.count + 1, sizeof *alike);
     for (size_t i = 0; i < result->notices.count; i++) {
@@ -373,7 +372,6 @@ static void gather_notices(struct result *result, size_t first, const int64_t *r
     for (size_t i = 0; i < names_count(known); i++)
         buffer_release(&alike[i].listed);
     result->notices.count = kept;
-    names_free(known);
 }
 
 /* Of a thousand ranks, hundreds have the same notices. */
@@ -513,7 +511,7 @@ bool load_cannot_if_empty(const struct trace *trace, struct result *result)
 
 void load_add_lacks(const struct ingested *ingested, struct result *result)
 {
-    struct result *all = result_open("tpa.lacks/1");
+    SCOPED_BY(result_free_at) struct result *all = result_open("tpa.lacks/1");
     if (ingested->profile)
         profile_add_notices(all, ingested->profile, &(struct profile_view){ 0 }, true);
     if (ingested->actions)
@@ -526,7 +524,6 @@ void load_add_lacks(const struct ingested *ingested, struct result *result)
                 result_add_notice(result, notice->kind, notice->count, notice->file, notice->offset, "%s",
                                   notice->text);
         }
-    result_free(all);
 }
 
 void load_add_notices(const struct trace *trace, struct result *result)

@@ -17,14 +17,13 @@ int memory_of_snapshots(const struct ingested *ingested, const struct memory_sna
         return EXIT_TROUBLE;
     SCOPED_OBJECT struct snapshot_answers *answers = snapshot_answer(&ingested->snapshots, &wanted);
     struct snapshot_tables_options options = { query->at, query->by, query->segments };
-    struct result *result = result_open("tpa.memory/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.memory/1");
     snapshot_say(answers, NULL, result);
     snapshot_add_tables(answers, &options, shows_empty(output), result);
     snapshot_add_notices(&ingested->snapshots, answers, result);
     struct output_args rows = *output;
     rows.limit = analysis_limit(output);
     bool fine = output_result(result, &rows, err);
-    result_free(result);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }
 
@@ -66,7 +65,7 @@ int summary_of_snapshots(const struct ingested *ingested, const struct ranges *d
                                      .devices = *devices };
     SCOPED_OBJECT struct snapshot_answers *answers = snapshot_answer(&ingested->snapshots, &wanted);
     struct snapshot_tables_options options = { .at = oom ? "oom" : NULL, .by = ALIVE_BY_LINE };
-    struct result *result = result_open("tpa.summary/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.summary/1");
     snapshot_say(answers, &wanted.at, result);
     snapshot_add_tables(answers, &options, shows_empty(output), result);
     keep_first_tables(result);
@@ -74,6 +73,5 @@ int summary_of_snapshots(const struct ingested *ingested, const struct ranges *d
     struct output_args rows = *output;
     rows.limit = output_limit_or(output, MOST);
     bool fine = output_result(result, &rows, err);
-    result_free(result);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -62,7 +62,7 @@ int profile_report(const struct invocation *call, enum pstats_report report, str
 {
     bool as_pstats = profile_wants_pstats(output);
     struct profile_sort sort = { .reverse = query->reverse };
-    struct profile_view view = { .by_device = query->by_device };
+    SCOPED_BY(profile_view_release) struct profile_view view = { .by_device = query->by_device };
     struct profile_restriction restriction = { query->filter, query->exclude, { 0 } };
     if (!as_pstats || output_limit_given(output))
         restriction.limit = output_limit_or(output, LIMIT_FOR_PEOPLE);
@@ -73,7 +73,6 @@ int profile_report(const struct invocation *call, enum pstats_report report, str
                 profile_view_make(&view, ingested->profile, &sort, &restriction, err) &&
                 (as_pstats ? write_pstats(report, ingested->profile, &view, &sort, output, err)
                            : write_tables(call, report, ingested, &view, output, err));
-    profile_view_release(&view);
     buffer_release(&sort.description);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }
@@ -117,7 +116,7 @@ int actions_report(const struct ingested *ingested, const struct profile_query *
         tpa_fail(err, TPA_NOWHERE, "--format pstats shows Python profiles; this is a report on actions");
         return EXIT_TROUBLE;
     }
-    struct result *result = result_open("tpa.top/1");
+    SCOPED_BY(result_free_at) struct result *result = result_open("tpa.top/1");
     actions_add_table(result, ingested->actions);
     struct table *table = result->tables.at[0];
     struct output_args rows = *output;
@@ -125,6 +124,5 @@ int actions_report(const struct ingested *ingested, const struct profile_query *
     bool fine = filter_actions(table, query->filter, false, err) &&
                 filter_actions(table, query->exclude, true, err) &&
                 sort_actions(table, query->sort, query->reverse, err) && output_result(result, &rows, err);
-    result_free(result);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -210,12 +210,11 @@ static bool measure_fleets(const struct sides *sides, const struct sides_found *
 {
     bool good = true;
     for (int i = 0; i < 2 && good; i++) {
-        struct fleet_map map = { 0 };
+        SCOPED_BY(fleet_map_release) struct fleet_map map = { 0 };
         measured[i] = measures_open();
         good = fleet_side_measure(measured[i], paths_of(found, i), found->counts[i], &sides->load,
                                   &sides->options->measure, result, &map, err);
         measures_finish(measured[i]);
-        fleet_map_release(&map);
     }
     return good;
 }

@@ -31,13 +31,12 @@ static uint64_t seat_of(const struct file_set *set, const struct collective_plac
 static bool *find_repeats(const struct file_set *set)
 {
     bool *repeats = mem_zalloc(set->count + 1, sizeof *repeats);
-    struct names *seen = names_open();
+    SCOPED_OBJECT struct names *seen = names_open();
     for (uint32_t file = 0; file < set->count; file++) {
         uint32_t key[] = { set->files[file].process, set->files[file].cycle };
         size_t known = names_count(seen);
         repeats[file] = names_add(seen, (const char *)key, sizeof key) < known;
     }
-    names_free(seen);
     return repeats;
 }
 
@@ -390,14 +389,13 @@ static void judge_by_clocks(struct collective_matches *matches)
 /* New, by rank: a number for its host. */
 static uint32_t *hosts_of(const struct trace *trace, const struct file_set *set)
 {
-    struct names *hosts = names_open();
+    SCOPED_OBJECT struct names *hosts = names_open();
     uint32_t *host = mem_alloc(mem_times(set->ranks + 1, sizeof *host));
     for (uint32_t rank = 0; rank < set->ranks; rank++) {
         const struct trace_file *file = &trace->files[set->first[rank]];
         bool known = file->has_base && file->host_name && *file->host_name;
         host[rank] = known ? names_add(hosts, file->host_name, strlen(file->host_name)) : CLOCK_NO_HOST;
     }
-    names_free(hosts);
     return host;
 }
 

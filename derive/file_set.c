@@ -402,14 +402,12 @@ static void number_rounds(const struct finding *finding, struct file_set *set, u
 /* Does no rank have the number of another, of another job? */
 static bool have_own_numbers(const struct file_set *set)
 {
-    struct names *seen = names_open();
+    SCOPED_OBJECT struct names *seen = names_open();
     for (uint32_t rank = 0; rank < set->ranks; rank++) {
         int64_t number = set->files[set->first[rank]].number;
         names_add(seen, (const char *)&number, sizeof number);
     }
-    bool own = names_count(seen) == set->ranks;
-    names_free(seen);
-    return own;
+    return names_count(seen) == set->ranks;
 }
 
 static void fill_set(struct finding *finding, struct file_set *set)

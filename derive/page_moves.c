@@ -12,7 +12,7 @@ static void *page_moves_derive(const struct trace *trace)
     for (name_id id = 0; id < names_count(trace->names); id++)
         any |= are_pages[id] = work_moves_pages(names_text(trace->names, id));
     for (uint32_t f = 0; any && f < trace->file_count; f++) {
-        struct intervals pages = { 0 }, kernels = { 0 };
+        SCOPED_BY(intervals_release) struct intervals pages = { 0 }, kernels = { 0 };
         const struct trace_file *file = &trace->files[f];
         for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
             if (trace->kind[e] == EVENT_KERNEL)
@@ -23,8 +23,6 @@ static void *page_moves_derive(const struct trace *trace)
         intervals_merge(&kernels);
         intervals_subtract(&pages, &kernels, &moves->by_host[f]);
         intervals_intersect(&pages, &kernels, &moves->by_kernels[f]);
-        intervals_release(&pages);
-        intervals_release(&kernels);
     }
     free(are_pages);
     return moves;

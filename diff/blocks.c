@@ -50,7 +50,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
     if (counts[0] == 0 || counts[1] == 0)
         return;
     SCOPED struct shared_block *all = mem_alloc(mem_times(count, sizeof *all));
-    struct names *texts = names_open();
+    SCOPED_OBJECT struct names *texts = names_open();
     const struct measures *sides[2] = { before, after };
     name_id *shared[2] = { share(texts, before), share(texts, after) };
     size_t filled = 0;
@@ -86,7 +86,6 @@ void blocks_compare(const struct measures *before, const struct measures *after,
     changes->one_process = (size_t)changes->sum.kept_count * 10 > smaller;
     SORT(&changes->rows, by_new_bytes_gone_bytes);
     EACH(free, shared[0], shared[1]);
-    names_free(texts);
 }
 
 /* clang-format off */

@@ -146,13 +146,12 @@ static void add_name(const struct fleet *fleet, struct measure_rows *rows, const
     const char *name = names_text(fleet->job.facts->texts, named->name);
     size_t len = names_length(fleet->job.facts->texts, named->name);
     FOR_RUNS(i, end, count, named[end].rank == named[i].rank) {
-        struct sketch sketch = { 0 };
+        SCOPED_BY(sketch_release) struct sketch sketch = { 0 };
         for (size_t k = i; k < end; k++)
             if (named[k].facts->sketch.at)
                 sketch_decode(&sketch, named[k].facts->sketch.at, named[k].facts->sketch.len);
         if (sketch.count)
             measure_rows_add(rows, name, len, named[i].rank, (double)sketch_quantile(&sketch, 1, 2), 0);
-        sketch_release(&sketch);
     }
 }
 

@@ -133,7 +133,7 @@ bool measure_trace_like(struct measures *measures, const struct trace *trace, co
 bool measure_profile_like(struct measures *measures, const struct profile *profile,
                           const struct result *saved, struct tpa_error *err)
 {
-    struct profile_view all = { 0 };
+    SCOPED_BY(profile_view_release) struct profile_view all = { 0 };
     struct profile_sort sort = { 0 };
     struct result *made = result_open("tpa.top/1");
     bool good = profile_sort_parse(&sort, "none", err) &&
@@ -144,7 +144,6 @@ bool measure_profile_like(struct measures *measures, const struct profile *profi
         good = collect_made(measures, made, saved, "a Python profile", err);
     else
         result_free(made);
-    profile_view_release(&all);
     buffer_release(&sort.description);
     return good;
 }

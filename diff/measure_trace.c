@@ -272,7 +272,7 @@ static void add_up_busy(const struct measuring *measuring, stretches *list, uint
     struct step_finder finder = { 0 };
     size_t first = 0, end = 0; /* stretches of the file; devices are sorted by file as well */
     for (size_t d = 0; d < gpu->device_count; d++) {
-        struct device_use use = { 0 };
+        SCOPED_BY(device_use_release) struct device_use use = { 0 };
         find_use(gpu, &gpu->devices[d], &use);
         uint32_t file = gpu->devices[d].file;
         if (devices[file]++ == 0) {
@@ -284,7 +284,6 @@ static void add_up_busy(const struct measuring *measuring, stretches *list, uint
         }
         add_to_steps(&finder, &use, (uint32_t)d);
         add_use(finder.whole, &use); /* a file with a device has events */
-        device_use_release(&use);
     }
     VEC_FREE(&finder.steps);
     EACH(free, finder.latest_ns, finder.device);

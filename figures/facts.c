@@ -280,7 +280,7 @@ void facts_check(struct facts *facts)
     struct {
         VEC_OF(struct facts_notice);
     } notices = { 0 };
-    struct names *recordings = names_open(); /* those with a notice */
+    SCOPED_OBJECT struct names *recordings = names_open(); /* those with a notice */
     for (size_t t = 0; t < FACTS_TABLES; t++)
         for (size_t i = 0; i < facts->tables[t].count; i++) {
             char *row = row_at(facts, (enum facts_table)t, i);
@@ -301,7 +301,6 @@ void facts_check(struct facts *facts)
     for (size_t i = 0; i < notices.count; i++)
         facts_add(facts, FACTS_NOTICES, &notices.at[i]);
     VEC_FREE(&notices);
-    names_free(recordings);
 }
 
 /* ---- the number of a recording ---- */
@@ -449,11 +448,10 @@ void facts_merge(struct facts *facts, const struct facts *other)
     SCOPED name_id *ids = mem_alloc(mem_times(text_count + 1, sizeof *ids));
     for (name_id id = 0; id < text_count; id++)
         ids[id] = names_add(facts->texts, names_text(other->texts, id), names_length(other->texts, id));
-    struct names *numbers = collect_numbers(facts, other);
+    SCOPED_OBJECT struct names *numbers = collect_numbers(facts, other);
     for (size_t t = 0; t < FACTS_TABLES; t++)
         merge_table(facts, other, (enum facts_table)t, ids, numbers);
     facts->repeats += other->repeats;
-    names_free(numbers);
 }
 
 void facts_collect(struct facts *facts, struct facts *other)

@@ -353,7 +353,7 @@ size_t facts_begin_with(struct source *source, const char *const keys[], size_t 
 /* Reject rows of a recording that is missing. */
 static bool check_recordings(const struct facts *facts, struct tpa_error *err)
 {
-    struct names *known = names_open();
+    SCOPED_OBJECT struct names *known = names_open();
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
     for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++)
         names_add(known, (const char *)&recordings[i].recording, sizeof recordings[i].recording);
@@ -362,7 +362,6 @@ static bool check_recordings(const struct facts *facts, struct tpa_error *err)
         for (size_t i = 0; i < facts->tables[t].count && good; i++)
             good = names_find(known, (const char *)facts->tables[t].at + i * facts_tables[t].row_size,
                               sizeof(int64_t)) != NAME_NONE;
-    names_free(known);
     return good ||
            tpa_fail(err, TPA_NOWHERE, "the facts have rows of a recording that is not in them, or one twice");
 }

@@ -521,7 +521,7 @@ static void add_collectives(struct gathering *gathering)
     const struct trace *trace = gathering->trace;
     const struct collectives *all = gathering->collectives;
     const struct step_list *steps = step_list_of(trace);
-    struct names *groups = names_open();
+    SCOPED_OBJECT struct names *groups = names_open();
     SCOPED bool *launching = collective_places_launching(all);
     FOR_EACH(one, all) {
         const struct collective_place *place = &all->places[one->place];
@@ -555,7 +555,6 @@ static void add_collectives(struct gathering *gathering)
         group->collectives++;
         group->unnumbered += row.sequence == FACTS_MISSING;
     }
-    names_free(groups);
 }
 
 /* ---- what devices did ---- */

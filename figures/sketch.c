@@ -191,7 +191,7 @@ bool sketch_decode(struct sketch *sketch, const char *text, size_t len)
 {
     if (len == 0 || (text[0] != '~' && text[0] != '='))
         return false;
-    struct sketch read = { .in_buckets = text[0] == '~', .sorted = true };
+    SCOPED_BY(sketch_release) struct sketch read = { .in_buckets = text[0] == '~', .sorted = true };
     const char *at = text + 1, *end = text + len;
     uint64_t value = 0, step, times;
     bool good = true;
@@ -208,7 +208,6 @@ bool sketch_decode(struct sketch *sketch, const char *text, size_t len)
     good = good && read.in_buckets == (read.count >= SKETCH_EXACT_BELOW);
     if (good)
         sketch_merge(sketch, &read);
-    sketch_release(&read);
     return good;
 }
 

@@ -46,11 +46,10 @@ static const struct key by_model_name_rank[] = { ASC(struct run, model), ASC(str
 
 static double median_of_sketch(const struct facts_name *name)
 {
-    struct sketch sketch = { 0 };
+    SCOPED_BY(sketch_release) struct sketch sketch = { 0 };
     double median = NAN;
     if (name->sketch.at && sketch_decode(&sketch, name->sketch.at, name->sketch.len) && sketch.count)
         median = (double)sketch_quantile(&sketch, 1, 2);
-    sketch_release(&sketch);
     return median;
 }
 

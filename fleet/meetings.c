@@ -559,9 +559,9 @@ static bool add_file(const struct pass *pass, struct slice *slice, size_t file, 
                      struct tpa_error *err)
 {
     const char *path = pass->files->of[FILE_SLICE].at[file];
+    SCOPED_BY(source_free_at)
     struct source *source = source_open(path, &(struct source_limits){ .max_ratio = 0 }, err);
     bool good = source && slice_add_file(slice, pass->files->facts, pass->mixed, mixed, source, err);
-    source_free(source);
     return good || tpa_in_file(err, path);
 }
 

@@ -111,7 +111,7 @@ static void add_key(struct buffer *key, const struct hang_job *job, uint32_t ent
 /* Number the variants of PART. */
 static void find_variants(struct comparison *in, enum part part)
 {
-    struct names *keys = names_open();
+    SCOPED_OBJECT struct names *keys = names_open();
     SCOPED struct buffer key = { 0 };
     in->first_of.count = in->counts.count = 0;
     for (size_t i = 0; i < in->of.count; i++) {
@@ -126,7 +126,6 @@ static void find_variants(struct comparison *in, enum part part)
         }
         in->counts.at[entrant->variant]++;
     }
-    names_free(keys);
 }
 
 static bool all_fit(const struct comparison *in, enum part part)

@@ -81,7 +81,7 @@ static void read_flight_file(struct flight_search *search, const char *path, boo
     struct flight *flight = search->flight;
     struct tpa_error failed = { 0 };
     const char *bytes = "";
-    struct source *source = source_open(path, &search->limits, &failed);
+    SCOPED_BY(source_free_at) struct source *source = source_open(path, &search->limits, &failed);
     size_t len = source ? source_peek(source, &bytes, &failed) : 0;
     uint32_t rank;
     if (failed.failed) {
@@ -97,7 +97,6 @@ static void read_flight_file(struct flight_search *search, const char *path, boo
                           len == 0 ? "it is empty: the dump was begun and never finished"
                                    : "it does not begin as a dump does");
     }
-    source_free(source);
 }
 
 static int is_shown(const struct dirent *entry)

@@ -580,7 +580,7 @@ bool rocpd_read(struct database *db, struct source *source, struct trace_builder
     if (rpd_is_one(db))
         return rpd_read(db, source, builder, err);
     bool ok = true, first = true;
-    struct step_guess *guess = step_guess_open();
+    SCOPED_BY(step_guess_free_at) struct step_guess *guess = step_guess_open();
     for (size_t i = 0; i < database_table_count(db) && ok; i++) {
         const char *table = database_table(db, i);
         if (strncasecmp(table, set_table, sizeof set_table - 1) != 0)
@@ -600,6 +600,5 @@ bool rocpd_read(struct database *db, struct source *source, struct trace_builder
     }
     if (ok)
         step_guess_notice(guess, builder);
-    step_guess_free(guess);
     return ok;
 }

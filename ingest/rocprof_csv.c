@@ -411,11 +411,10 @@ static bool add_others(struct recording *recording, const char *path, struct tpa
     for (size_t i = 0; i < files.count && ok; i++) {
         if (strcmp(files.at[i], path) == 0)
             continue;
-        struct source *source = source_open(files.at[i], &limits, err);
+        SCOPED_BY(source_free_at) struct source *source = source_open(files.at[i], &limits, err);
         ok = source && add_table(recording, source, err);
         if (!ok)
             tpa_in_file(err, files.at[i]);
-        source_free(source);
     }
     rocprof_csv_files_free(&files);
     return ok;

@@ -127,11 +127,10 @@ static enum csv_kind kind_of_file(const char *path)
 {
     struct source_limits limits = { .max_ratio = SOURCE_DEFAULT_MAX_RATIO };
     struct tpa_error err = { 0 };
-    struct source *source = source_open(path, &limits, &err);
+    SCOPED_BY(source_free_at) struct source *source = source_open(path, &limits, &err);
     const char *bytes = NULL;
     size_t len = source ? source_peek(source, &bytes, &err) : 0;
     enum csv_kind kind = len ? rocprof_csv_kind(bytes, len) : KIND_NONE;
-    source_free(source);
     return kind;
 }
 

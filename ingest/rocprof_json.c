@@ -630,7 +630,7 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
     SCOPED struct buffer text = { 0 };
     struct json_text key;
     bool ok = csv_read_all(source, &text, err), first = true;
-    struct step_guess *guess = step_guess_open();
+    SCOPED_BY(step_guess_free_at) struct step_guess *guess = step_guess_open();
     if (ok && source_damage(source))
         trace_builder_lacks(
             builder, LACK_DAMAGED,
@@ -663,7 +663,6 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
         trace_builder_notice(builder, "no_process", "the file holds results of no process", 1, TPA_NOWHERE);
     if (ok)
         step_guess_notice(guess, builder);
-    step_guess_free(guess);
     return ok;
 }
 

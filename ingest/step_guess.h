@@ -16,6 +16,7 @@ struct step_guess;
 /* New; free with step_guess_free (NULL is allowed). */
 struct step_guess *step_guess_open(void);
 void step_guess_free(struct step_guess *guess);
+FREE_AT(step_guess)
 
 /* One number for a process and a thread of it. */
 static inline int64_t step_guess_thread(int64_t pid, int64_t tid)

@@ -198,7 +198,7 @@ static void pass_to_sequences(struct causing *causing)
 /* The part of a collection that is in no computation of its rank. */
 static double outside_of_computations(const struct operations *all, const struct collection *one)
 {
-    struct intervals computing = { 0 };
+    SCOPED_BY(intervals_release) struct intervals computing = { 0 };
     size_t first;
     SEARCH(first, all->count,
            all->at[first].step < one->step ||
@@ -209,7 +209,6 @@ static double outside_of_computations(const struct operations *all, const struct
             intervals_add(&computing, all->at[i].start_ns, all->at[i].end_ns);
     intervals_merge(&computing);
     int64_t inside_ns = intervals_length_within(&computing, one->start_ns, one->end_ns);
-    intervals_release(&computing);
     return (double)(one->end_ns - one->start_ns - inside_ns);
 }
 

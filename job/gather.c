@@ -280,7 +280,7 @@ static bool has_messages(const struct recording *of)
 /* Let the rows of OF tell of communication: operations, or only that. */
 static void add_talks(struct recording *of)
 {
-    struct intervals computing = { 0 };
+    SCOPED_BY(intervals_release) struct intervals computing = { 0 };
     for (size_t i = 0; i < of->work.count && of->form == JOB_OF_DEVICES; i++)
         if (!of->work.at[i].communicates)
             intervals_add(&computing, of->work.at[i].start_ns, of->work.at[i].end_ns);
@@ -297,7 +297,6 @@ static void add_talks(struct recording *of)
         row->issued_step = recording_step(of, one->issued_ns);
         row->exposed_ns = of->form == JOB_OF_HOSTS ? 0 : row->duration_ns - computed_ns;
     }
-    intervals_release(&computing);
 }
 
 static void add_collections(struct recording *of)

@@ -108,6 +108,7 @@ static void cycles_add_unfreed(struct memory_blocks *sum, const struct memory_bl
 
 void memory_add_up_cycles(struct memory *memory)
 {
+    SCOPED_OBJECT
     struct names *peaks = names_open(), *operators = names_open(), *unfreed = names_open();
     ADD_UP(memory->peaks, row_number(peaks, &memory->peaks.at[i].place, NULL, NO_SIZE), cycles_add_peak);
     if (memory->by != MEMORY_BY_CYCLE)
@@ -119,5 +120,4 @@ void memory_add_up_cycles(struct memory *memory)
            row_number(unfreed, &memory->unfreed.at[i].place, &memory->unfreed.at[i].key,
                       memory->unfreed.at[i].largest_bytes),
            cycles_add_unfreed);
-    EACH(names_free, peaks, operators, unfreed);
 }

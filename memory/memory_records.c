@@ -92,7 +92,7 @@ static void collect_raw(const struct taking *taking, struct raw_records *raw)
     const struct trace *trace = taking->trace;
     struct arg_scan types = arg_scan_of(trace, ARG_DEVICE_TYPE), ids = arg_scan_of(trace, ARG_DEVICE_ID),
                     categories = arg_scan_of(trace, ARG_MEMORY_CATEGORY);
-    struct names *keys = names_open();
+    SCOPED_OBJECT struct names *keys = names_open();
     size_t count =
         SUM(size_t, e, trace->event_count, memory_change_of(&taking->names, trace, e) != MEMORY_CHANGES);
     raw->at = mem_alloc(mem_times(count + 1, sizeof *raw->at));
@@ -110,7 +110,6 @@ static void collect_raw(const struct taking *taking, struct raw_records *raw)
                                                      .device = index_of(raw, keys, device, last),
                                                      .event = e };
     }
-    names_free(keys);
 }
 
 static const struct key by_index[] = { ASC(struct raw_record, device), KEY_END };
@@ -239,7 +238,7 @@ static int64_t match_blocks(struct memory_records *records, struct memory_device
                             const struct raw_record *raw)
 {
     int64_t freed = 0;
-    struct id_table last = { 0 }; /* record of each address */
+    SCOPED_BY(id_table_release) struct id_table last = { 0 }; /* record of each address */
     for (uint32_t i = 0; i < device->count; i++) {
         uint32_t at = id_table_find(&last, (uint64_t)raw[i].address);
         struct memory_record *record = &records->at[device->first + i];
@@ -253,7 +252,6 @@ static int64_t match_blocks(struct memory_records *records, struct memory_device
         }
         id_table_set(&last, (uint64_t)raw[i].address, i);
     }
-    id_table_release(&last);
     return freed;
 }
 

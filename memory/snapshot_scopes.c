@@ -118,7 +118,7 @@ static void find_boundaries(const struct allocator_history *replay, const char *
                             const struct scope_rows *scopes, void *out)
 {
     entries *boundaries = out;
-    struct names *names = names_open();
+    SCOPED_OBJECT struct names *names = names_open();
     SCOPED VEC_OF(int64_t) counts = { 0 };
     size_t best = 0;
     bool stepped = false;
@@ -141,7 +141,6 @@ static void find_boundaries(const struct allocator_history *replay, const char *
         }
     if (boundaries->count)
         SORT_NUMBERS(boundaries->at, boundaries->count);
-    names_free(names);
 }
 
 /* From boundary AT on, STACK holds this much more. */

@@ -32,15 +32,13 @@ static const struct table_column profile_columns[] = {
 /* Distinct files of the listed functions; "~" means built-in and is not a file. */
 static int64_t count_sources(const struct profile *profile)
 {
-    struct names *sources = names_open();
+    SCOPED_OBJECT struct names *sources = names_open();
     for (size_t i = 0; i < profile->listed_count; i++) {
         const struct profile_function *function = &profile->functions[profile->listed[i]];
         if (function->file_length != 1 || function->file[0] != '~')
             names_add(sources, function->file, function->file_length);
     }
-    int64_t distinct = (int64_t)names_count(sources);
-    names_free(sources);
-    return distinct;
+    return (int64_t)names_count(sources);
 }
 
 void info_add_profile_tables(const struct profile *profile, struct result *result)

@@ -344,7 +344,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
 bool profile_add_overview(struct result *result, const struct profile *profile, size_t most,
                           struct tpa_error *err)
 {
-    struct profile_view own = { 0 }, cumulative = { 0 }, costliest = { 0 };
+    SCOPED_BY(profile_view_release) struct profile_view own = { 0 }, cumulative = { 0 }, costliest = { 0 };
     function_id longest = 0;
     double waited_s = 0;
     bool good = view_work(&own, profile, most, &waited_s, &longest, err) &&
@@ -367,7 +367,6 @@ bool profile_add_overview(struct result *result, const struct profile *profile, 
         }
         profile_add_notices(result, profile, &costliest, true);
     }
-    EACH(profile_view_release, &own, &cumulative, &costliest);
     return good;
 }
 
@@ -384,12 +383,10 @@ static const struct table_column bar_columns[] = {
 
 void profile_draw(struct picture *picture, const struct profile *profile, size_t most)
 {
-    struct profile_view own = { 0 };
+    SCOPED_BY(profile_view_release) struct profile_view own = { 0 };
     struct tpa_error ignored = { 0 };
-    if (!view_by(&own, profile, "tottime", most, &ignored) || own.count == 0) {
-        profile_view_release(&own);
+    if (!view_by(&own, profile, "tottime", most, &ignored) || own.count == 0)
         return;
-    }
     struct chart *chart = picture_add_chart(picture, "functions", "Functions by their own time");
     struct table *table = TABLE_OF_ROWS("functions", NULL, bar_columns, (struct bar_row *)NULL, 0);
     for (size_t i = 0; i < own.count; i++) {
@@ -403,5 +400,4 @@ void profile_draw(struct picture *picture, const struct profile *profile, size_t
     chart_add_table(chart, table);
     chart_add_series(chart,
                      (struct chart_series){ .mark = CHART_BAR, .color = CHART_BLUE, .table = table, .y = 1 });
-    profile_view_release(&own);
 }

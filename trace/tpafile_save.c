@@ -252,7 +252,7 @@ static void collect_shapes(struct block *block)
     const struct trace *trace = block->saver->trace;
     size_t first = block->first;
     block->shapes.count = 0;
-    struct names *keys = names_open();
+    SCOPED_OBJECT struct names *keys = names_open();
     for (size_t i = 0; i < block->count; i++) {
         struct shape shape = { 0 };
         shape.args = block->masks[i];
@@ -273,7 +273,6 @@ static void collect_shapes(struct block *block)
             *VEC_PUSH(&block->shapes) = shape;
         block->numbers[i] = id;
     }
-    names_free(keys);
 }
 
 static void save_shapes(struct block *block)

@@ -397,6 +397,7 @@ struct trace {
 
 /* Free TRACE and all it owns. NULL is allowed. */
 void trace_free(struct trace *trace);
+FREE_AT(trace)
 
 /* What TRACE lacks, of any of its files and of the files as a whole: a set of enum lacks; 0: nothing is known to lack. */
 unsigned trace_lacks(const struct trace *trace);

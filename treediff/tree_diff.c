@@ -343,7 +343,7 @@ static void add_matches(struct making *making)
 {
     struct tree_diff *diff = making->diff;
     const struct tree_labels *labels = diff->labels;
-    struct names *lists = names_open();
+    SCOPED_OBJECT struct names *lists = names_open();
     SCOPED pieces found = { 0 };
     FOR_EACH(match, &labels->matches) {
         struct piece piece = { .below = making->path_around[match->below.before], .label = match->label };
@@ -373,7 +373,6 @@ static void add_matches(struct making *making)
         row.device_change_ns = row.device_after_ns - row.device_before_ns;
         *VEC_PUSH(&diff->matches) = row;
     }
-    names_free(lists);
 }
 
 /* ---- order ---- */

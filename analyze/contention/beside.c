@@ -65,7 +65,7 @@ static void find_classes(struct beside *beside)
 {
     const struct gpu_events *gpu = beside->gpu;
     const struct collectives *all = beside->collectives;
-    struct names *ids = names_open();
+    SCOPED_OBJECT struct names *ids = names_open();
     SCOPED VEC_OF(struct communicating) communicating = { 0 };
     for (uint32_t i = 0; i < all->count; i++)
         *VEC_PUSH(&communicating) = (struct communicating){ all->at[i].event, i };
@@ -90,7 +90,6 @@ static void find_classes(struct beside *beside)
         if (class.kind == BESIDE_KERNEL || class.kind == BESIDE_MEMSET)
             *known = beside->class_of[i] + 1;
     }
-    names_free(ids);
 }
 
 struct text beside_class_text(const struct beside *beside, uint32_t class)

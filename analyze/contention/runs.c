@@ -181,7 +181,7 @@ static void number_cells(struct contention_runs *all, const struct beside *besid
     enum { REGISTERS, SHARED_MEMORY, GRID, BLOCK, RUN_ARGS };
     static const enum trace_arg args[RUN_ARGS] = { ARG_REGISTERS, ARG_SHARED_MEMORY, ARG_GRID, ARG_BLOCK };
     const struct trace *trace = beside->trace;
-    struct names *cells = names_open();
+    SCOPED_OBJECT struct names *cells = names_open();
     struct arg_scan scans[RUN_ARGS];
     for (int a = 0; a < RUN_ARGS; a++)
         scans[a] = arg_scan_of(trace, args[a]);
@@ -209,7 +209,6 @@ static void number_cells(struct contention_runs *all, const struct beside *besid
         run->has_shapes = key.dims >= 0;
         run->cell = names_add(cells, (const char *)&key, sizeof key);
     }
-    names_free(cells);
 }
 
 static void number_places(struct contention_runs *all, struct run_orders *orders)

@@ -124,7 +124,7 @@ static void find_inferred(struct latency *latency, const struct range_query *que
 {
     const struct selection *selection = query->selection;
     const struct step_list *steps = step_list_of(query->trace);
-    struct names *texts = names_open();
+    SCOPED_OBJECT struct names *texts = names_open();
     for (size_t i = 0; i < steps->count; i++)
         if (steps->at[i].name)
             names_add(texts, steps->at[i].name, strlen(steps->at[i].name));
@@ -146,7 +146,6 @@ static void find_inferred(struct latency *latency, const struct range_query *que
                                     .start_ns = step->start_ns,
                                     .duration_ns = step_list_end_ns(steps, i) - step->start_ns };
     }
-    names_free(texts);
 }
 
 static void find_ranges(struct latency *latency, const struct range_query *query)
@@ -154,7 +153,7 @@ static void find_ranges(struct latency *latency, const struct range_query *query
     const struct trace *trace = query->trace;
     size_t count = names_count(trace->names);
     struct row_names names = { .trace = trace, .folded = names_open(), .exact = query->options->exact };
-    struct names *rows = names_open();
+    SCOPED_OBJECT struct names *rows = names_open();
     names.of_name = mem_alloc(mem_times(count + 1, sizeof *names.of_name));
     memset(names.of_name, 0xff, count * sizeof *names.of_name);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -172,7 +171,7 @@ static void find_ranges(struct latency *latency, const struct range_query *query
     }
     find_inferred(latency, query, &names, rows);
     free(names.of_name);
-    EACH(names_free, names.folded, rows);
+    names_free(names.folded);
 }
 
 /* Rows of fewer ranges than requested go, with their ranges. */

@@ -198,7 +198,7 @@ void phases_find(struct phases *phases, struct activity *activity, const struct 
                                  .selection = selection,
                                  .group = group,
                                  .phases = phases };
-    struct intervals busy = { 0 };
+    SCOPED_BY(intervals_release) struct intervals busy = { 0 };
     find_annotations(&query);
     drop_inner(&query);
     for (size_t i = 0; i < query.steps.count; i++) {
@@ -207,6 +207,5 @@ void phases_find(struct phases *phases, struct activity *activity, const struct 
     }
     add_rows(&query);
     choose_example(&query);
-    intervals_release(&busy);
     VEC_FREE(&query.steps);
 }

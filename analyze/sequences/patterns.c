@@ -82,7 +82,7 @@ static void add_patterns(struct sequences *sequences, const struct stream_operat
     const struct trace *trace = operations->trace;
     SCOPED name_id *names =
         mem_alloc(mem_times(2 * count + 1, sizeof *names)); /* before each pattern: its operator */
-    struct names *keys = names_open();
+    SCOPED_OBJECT struct names *keys = names_open();
     SCOPED VEC_OF(struct pattern) patterns = { 0 };
     size_t used = 0;
     FOR_RUNS(first, end, count, all[end].outer == all[first].outer) {
@@ -108,7 +108,6 @@ static void add_patterns(struct sequences *sequences, const struct stream_operat
     SORT(&patterns, by_count_time);
     SORT_BY_TEXT(patterns.at, patterns.count, i, names_text(trace->names, patterns.at[i].op));
     patterns_add_rows(sequences, words, trace, patterns.at, patterns.count, names);
-    names_free(keys);
 }
 
 bool sequences_add_patterns(struct sequences *sequences, const struct stream_operations *operations,

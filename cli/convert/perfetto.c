@@ -343,7 +343,7 @@ static void append_value(struct buffer *out, enum perfetto_sequence sequence, ui
 static void find_counters(struct perfetto_output *output)
 {
     const struct trace *trace = output->trace;
-    struct names *keys = names_open();
+    SCOPED_OBJECT struct names *keys = names_open();
     output->counter_of = mem_alloc(mem_times(trace->sample_count + 1, sizeof *output->counter_of));
     for (size_t i = 0; i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
@@ -354,7 +354,6 @@ static void find_counters(struct perfetto_output *output)
                 (struct counter){ sample->counter, sample->track, output->next_uuid++ };
         output->counter_of[i] = place;
     }
-    names_free(keys);
 }
 
 static void append_counters(const struct perfetto_output *output, struct buffer *out)

@@ -85,13 +85,12 @@ static void add_runs(const struct nightly *nightly, struct table *table)
 static bool add_group(struct store *store, const struct nightly_args *args, const struct nightly_run *first,
                       struct table *table, struct tpa_error *err)
 {
-    struct nightly nightly = { 0 };
+    SCOPED_BY(nightly_release) struct nightly nightly = { 0 };
     bool good = store_load(store, first->label, first->gpu, &nightly, err);
     if (good) {
         nightly_look(&nightly, nightly.runs.count - 1, args);
         add_runs(&nightly, table);
     }
-    nightly_release(&nightly);
     return good;
 }
 
@@ -392,7 +391,7 @@ static void export_run(const struct nightly_run *run, struct table *table)
 static bool export_levels(struct store *store, const struct nightly_run *of, struct table *table,
                           struct tpa_error *err)
 {
-    struct nightly nightly = { 0 };
+    SCOPED_BY(nightly_release) struct nightly nightly = { 0 };
     bool good = store_load(store, of->label, of->gpu, &nightly, err);
     for (size_t i = 0; i < nightly.acceptances.count && good; i++) {
         const struct nightly_acceptance *acceptance = &nightly.acceptances.at[i];
@@ -404,7 +403,6 @@ static bool export_levels(struct store *store, const struct nightly_run *of, str
         set_text(table, row, LEVEL_REASON, acceptance->reason);
         set_text(table, row, LEVEL_TIME, nightly_time_text(&table->arena, acceptance->time_ns));
     }
-    nightly_release(&nightly);
     return good;
 }
 

@@ -26,7 +26,7 @@ bool nightly_noise(const char *path, const char *label, struct noise *noise, str
         .store = path, .label = label, .window = defaults.window, .false_alarms = defaults.false_alarms
     };
     struct store *store = nightly_open(&args, STORE_READ, err);
-    struct nightly nightly = { 0 };
+    SCOPED_BY(nightly_release) struct nightly nightly = { 0 };
     bool good = store && nightly_load(store, &args, &nightly, err);
     if (good) {
         nightly_look(&nightly, nightly.runs.count - 1, &args);
@@ -38,7 +38,6 @@ bool nightly_noise(const char *path, const char *label, struct noise *noise, str
         else
             too_few_nights(path, err);
     }
-    nightly_release(&nightly);
     store_close(store);
     return good;
 }

@@ -54,10 +54,10 @@ static struct buffer read_small(const char *path)
     struct buffer text = { 0 };
     struct source_limits limits = { .max_ratio = SOURCE_DEFAULT_MAX_RATIO };
     struct tpa_error err = { 0 };
+    SCOPED_BY(source_free_at)
     struct source *source = access(path, R_OK) == 0 ? source_open(path, &limits, &err) : NULL;
     if (!source || !csv_read_all(source, &text, &err))
         buffer_clear(&text);
-    source_free(source);
     return text;
 }
 

@@ -331,7 +331,7 @@ bool draft_read(const struct dialect *dialect, struct source *source, struct tra
         trace_builder_free(own);
         return false;
     }
-    struct trace *trace = trace_builder_finish(own);
+    SCOPED_BY(trace_free_at) struct trace *trace = trace_builder_finish(own);
     struct draft draft = { .trace = trace, .builder = builder, .options = options };
     bool is_one = dialect->is_one(trace);
     take_file_facts(builder, trace, is_one && dialect->is_several);
@@ -339,6 +339,5 @@ bool draft_read(const struct dialect *dialect, struct source *source, struct tra
     if (draft.owns_recorder)
         recorder_free(draft.recorder);
     EACH(free, draft.names, draft.texts);
-    trace_free(trace);
     return ok;
 }

@@ -263,7 +263,7 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
     SCOPED int64_t *ids = link_kernels(&onnx);
     keep_provider(&onnx, draft->builder);
     struct kernel_args args = kernel_args_of(trace);
-    struct step_guess *guess = step_guess_open();
+    SCOPED_BY(step_guess_free_at) struct step_guess *guess = step_guess_open();
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
         const struct track *track = &trace->tracks[trace->track[e]];
@@ -290,7 +290,6 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
     recorder_describe(draft->recorder);
     if (ok)
         step_guess_notice(guess, draft->builder);
-    step_guess_free(guess);
     free(onnx.kinds);
     return ok;
 }

@@ -288,7 +288,7 @@ static bool proton_write(struct draft *draft, struct tpa_error *err)
         proton.lanes[t].lane = LANE_STREAM;
     draft_record(draft, 0, NULL);
     link_scopes(&proton);
-    struct step_guess *guess = step_guess_open();
+    SCOPED_BY(step_guess_free_at) struct step_guess *guess = step_guess_open();
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
         struct lane_facts lane = proton.lanes[trace->track[e]];
@@ -320,7 +320,6 @@ static bool proton_write(struct draft *draft, struct tpa_error *err)
                              proton.own, TPA_NOWHERE);
     if (ok)
         step_guess_notice(guess, draft->builder);
-    step_guess_free(guess);
     EACH(free, proton.lanes, proton.ids, proton.categories, proton.is_own, proton.costs);
     return ok;
 }

@@ -130,6 +130,7 @@ static void find_arrows(struct rocprof *rocprof)
     }
     struct draft_spans *call_spans = draft_spans_open(trace, calls),
                        *work_spans = draft_spans_open(trace, work);
+    SCOPED_BY(id_table_release)
     struct id_table tails = { 0 }; /* calls, by the ids of the arrows that leave them */
     struct flow_scan scan = { 0 };
     for (int pass = 0; pass < 2; pass++) {
@@ -149,7 +150,6 @@ static void find_arrows(struct rocprof *rocprof)
                 rocprof->links[e] = rocprof->links[call] = (int64_t)call + 1;
         }
     }
-    id_table_release(&tails);
     EACH(draft_spans_free, call_spans, work_spans);
 }
 
@@ -230,7 +230,7 @@ static bool rocprof_write(struct draft *draft, struct tpa_error *err)
     draft_record(draft, pid, NULL);
     find_offset(&rocprof);
     find_arrows(&rocprof);
-    struct step_guess *guess = step_guess_open();
+    SCOPED_BY(step_guess_free_at) struct step_guess *guess = step_guess_open();
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
         enum lane lane = (enum lane)rocprof.lanes[trace->track[e]];
@@ -250,7 +250,6 @@ static bool rocprof_write(struct draft *draft, struct tpa_error *err)
                              TPA_NOWHERE);
     if (ok)
         step_guess_notice(guess, draft->builder);
-    step_guess_free(guess);
     EACH(free, rocprof.lanes, rocprof.links, rocprof.copies, rocprof.is_barrier);
     return ok;
 }

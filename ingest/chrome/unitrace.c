@@ -348,7 +348,7 @@ static bool unitrace_write(struct draft *draft, struct tpa_error *err)
             pid = trace->tracks[t].pid;
     draft_record(draft, pid, NULL);
     find_links(&unitrace);
-    struct step_guess *guess = step_guess_open();
+    SCOPED_BY(step_guess_free_at) struct step_guess *guess = step_guess_open();
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
         if (unitrace.queues[trace->track[e]].is_device)
@@ -361,7 +361,6 @@ static bool unitrace_write(struct draft *draft, struct tpa_error *err)
     recorder_describe(draft->recorder);
     if (ok)
         step_guess_notice(guess, draft->builder);
-    step_guess_free(guess);
     EACH(free, unitrace.queues, unitrace.meanings, unitrace.link);
     return ok;
 }

@@ -358,10 +358,10 @@ static bool inflate_zlib(struct pf_reader *reader, struct wire in, struct pf_inf
     buffer_add(&text, (const char *)header, sizeof header);
     buffer_add(&text, (const char *)in.at + 2, len - 6);
     buffer_add(&text, "\0\0\0\0\0\0\0\0", 8);
+    SCOPED_BY(source_free_at)
     struct source *source = source_open_memory(text.at, text.count, "compressed packets", NULL);
     if (source)
         unpack(reader, source, len, inflated);
-    source_free(source);
     const uint8_t *sum = in.end - 4;
     uint32_t expected = (uint32_t)sum[0] << 24 | (uint32_t)sum[1] << 16 | (uint32_t)sum[2] << 8 | sum[3];
     return inflated->at && checksum(inflated->at, inflated->len) == expected;
@@ -369,12 +369,11 @@ static bool inflate_zlib(struct pf_reader *reader, struct wire in, struct pf_inf
 
 static bool inflate_zstd(struct pf_reader *reader, struct wire in, struct pf_inflated *inflated)
 {
+    SCOPED_BY(source_free_at)
     struct source *source = source_open_memory(in.at, (size_t)(in.end - in.at), "compressed packets", NULL);
     if (source && source_packing(source) == SOURCE_ZSTD)
         unpack(reader, source, (size_t)(in.end - in.at), inflated);
-    bool fine = inflated->at && !source_damage(source);
-    source_free(source);
-    return fine;
+    return inflated->at && !source_damage(source);
 }
 
 /* The packets in the compressed packet; they are unpacked in the first pass and kept. */
