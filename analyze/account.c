@@ -196,9 +196,10 @@ static bool is_mostly_unrecorded(const struct trace *trace, const struct account
 /* Does STEP compile for most of its time? */
 static bool mostly_compiles(const struct trace *trace, const struct account_step *step)
 {
-    SCOPED_BY(intervals_release) struct intervals compiling = compilation_find(trace, step->file);
+    struct intervals compiling = compilation_find(trace, step->file);
     int64_t end_ns = sum_plus(step->start_ns, step->host_ns),
             compiling_ns = intervals_length_within(&compiling, step->start_ns, end_ns);
+    intervals_release(&compiling);
     return compiling_ns > step->host_ns / 2;
 }
 
@@ -242,6 +243,23 @@ static size_t find_lone(const int64_t *ns, size_t first, size_t end)
     return end - first > 2 && (double)ns[most] > singular_from * (double)second_ns ? most : end;
 }
 
+/* Is a step unusual exactly where the one PERIOD before it is? */
+static bool repeats(const struct account_stretch *steps, size_t count, size_t period)
+{
+    return !ANY(i, count, i >= period && steps[i].unusual != steps[i - period].unusual);
+}
+
+/* Each so manieth of COUNT steps is unusual, FOUND in all, where they repeat after PERIOD; 0: unusual ones do not lie apart evenly. */
+static size_t period_of_unusual(const struct account_stretch *steps, size_t count, size_t found,
+                                size_t period)
+{
+    size_t every = count / found;
+    return every > 1 && period % every == 0 && count % every == 0 && found == count / every &&
+                   repeats(steps, count, every)
+               ? every
+               : 0;
+}
+
 /* What is said of steps whose times are NS, COUNT of them: those of OF, of which those from FIRST on count, in periods of PERIOD. */
 static void describe_unusual(struct choosing *choosing, const int64_t *ns, const size_t *of, size_t first,
                              size_t count, size_t period)
@@ -255,29 +273,28 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
     SCOPED int64_t *waits = mem_alloc(mem_times(count + 1, sizeof *waits));
     bool by_time = false;
     for (size_t i = first; i < count; i++) {
-        by_time |= step_pattern_is_unusual(ns[i], median_ns);
+        bool unusual = lone < count ? i == lone : step_pattern_is_unusual(ns[i], median_ns);
+        by_time |= unusual;
+        steps[i - first] = stretch_of(&choosing->steps[of[i]], unusual);
         waits[i - first] = (int64_t)choosing->steps[of[i]].waits;
     }
     int64_t usual_waits = step_pattern_median(waits, used);
+    /* that one step takes longer for another reason hides no plan by which others wait */
+    bool by_waits = !by_time || (period > 1 && !repeats(steps, used, period));
+    for (size_t i = 0; i < used && by_waits; i++)
+        steps[i].unusual = waits[i] != usual_waits;
     for (size_t i = first; i < count; i++) {
-        const struct account_step *step = &choosing->steps[of[i]];
-        bool unusual = lone < count ? i == lone
-                       : by_time    ? step_pattern_is_unusual(ns[i], median_ns)
-                                    : (int64_t)step->waits != usual_waits;
-        steps[i - first] = stretch_of(step, unusual);
-        sum_ns[unusual] += (double)ns[i];
-        found += unusual;
-        place = unusual ? i : place;
+        sum_ns[steps[i - first].unusual] += (double)ns[i];
+        found += steps[i - first].unusual;
+        place = steps[i - first].unusual ? i : place;
     }
     if (found && found < used) {
         rank->unusual_ns = llround(sum_ns[true] / (double)found);
         rank->usual_ns = llround(sum_ns[false] / (double)(used - found));
-        rank->unusual = period > 1 ? found / (used / period) : found;
+        rank->every = period_of_unusual(steps, used, found, period);
         rank->reason = account_reason(arena_of(choosing->account), choosing->trace, steps, used);
     }
-    bool is_first_of_two = used == 2 && place == first && choosing->steps[of[place]].work == 0;
-    if (found == 1 && period == 1 && by_time && (used > 2 || is_first_of_two) &&
-        rank->unusual_ns > rank->usual_ns) {
+    if (found == 1 && period == 1 && by_time && used > 1 && rank->unusual_ns > rank->usual_ns) {
         rank->once_is_first = of[place] == 0;
         rank->once = choosing->steps[of[place]].number;
         rank->once_without_ns = rank->usual_ns;
@@ -368,9 +385,13 @@ static size_t period_of(const struct choosing *choosing, enum account_limit limi
     return period;
 }
 
-static size_t larger_of(size_t a, size_t b)
+/* After how many steps repeats what repeats after A and after B steps: their least common multiple, if COUNT steps hold it; else A. */
+static size_t period_of_both(size_t a, size_t b, size_t count)
 {
-    return a > b ? a : b;
+    size_t both = a;
+    while (both % b > 0 && both <= count)
+        both += a;
+    return both <= count ? both : a;
 }
 
 /* Is all work of the steps in the file, so that how much each launched and waited for is known? */
@@ -389,11 +410,13 @@ static bool has_most_calls(const struct choosing *choosing)
     return (double)lost->callless < TRACE_LOST_SHARE * (double)lost->work || lost->callless == 0;
 }
 
-/* After how many steps the times of the host, those of devices, calls that wait and launched work repeat: the longest of these.
- * Where work is missing, chance decides how much each step seems to have launched and waited for. */
+/* After how many steps all of these repeat, or as many as the recording holds, in this order: the times of the host and of devices, launched
+ * work, and calls that wait. Where work is missing, chance decides how much each step seems to have launched and waited for. */
 static size_t period_of_all(const struct choosing *choosing)
 {
-    size_t period = larger_of(period_of(choosing, LIMIT_HOST), period_of(choosing, LIMIT_DEVICES));
+    size_t host = period_of(choosing, LIMIT_HOST), devices = period_of(choosing, LIMIT_DEVICES),
+           known = choosing->count - 1,
+           period = period_of_both(host > devices ? host : devices, host > devices ? devices : host, known);
     if (!has_all_work(choosing))
         return period;
     SCOPED int64_t *waits = mem_alloc(mem_times(choosing->count + 1, sizeof *waits)),
@@ -406,8 +429,8 @@ static size_t period_of_all(const struct choosing *choosing)
             work[count++] = (int64_t)choosing->steps[i].work;
         }
     for (int k = 0; k < 2; k++) {
-        SCOPED int64_t *places = spread_out(choosing, k ? work : waits, of, count, &spread);
-        period = larger_of(period, step_pattern_period_of_counts(places, spread));
+        SCOPED int64_t *places = spread_out(choosing, k ? waits : work, of, count, &spread);
+        period = period_of_both(period, step_pattern_period_of_counts(places, spread), known);
     }
     free(of);
     return period;
@@ -493,7 +516,7 @@ static void account_choose(struct choosing *choosing)
         late->role = STEP_CUT; /* until the times of the host say what it is */
     if (behind && (late ? move_singular(choosing, late) : keep_singular(choosing))) {
         arena_free(devices);
-        period = larger_of(period, period_of_all(choosing));
+        period = period_of_both(period, period_of_all(choosing), choosing->count - 1);
         devices = counted_of(choosing, LIMIT_DEVICES, period);
     }
     struct counted *used = behind ? devices : host;
@@ -768,8 +791,8 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
         buffer_printf(text, "step %" PRId64 " %s, perhaps %s (a longer recording tells)", of->once, does,
                       of->once_is_first ? "to warm up" : "by plan");
         append_times(text, of->unusual_ns, of->usual_ns);
-    } else if (of->period > 1 && of->unusual == 1) {
-        buffer_printf(text, "every %zu%s step %s", of->period, ordinal_ending(of->period), does);
+    } else if (of->period > 1 && of->every) {
+        buffer_printf(text, "every %zu%s step %s", of->every, ordinal_ending(of->every), does);
         append_times(text, of->unusual_ns, of->usual_ns);
     } else if (of->period > 1) {
         buffer_printf(text, "steps differ, and repeat every %zu", of->period);

@@ -78,7 +78,7 @@ struct account_rank {
     int64_t recorded_ns;                  /* how long the recording of the rank is: the spans of its files */
     /* What differs by plan: */
     size_t period;      /* every so many steps; 1: steps are alike, or nothing repeats */
-    size_t unusual;     /* unusual steps in each period */
+    size_t every;       /* each so manieth step is unusual; 0: none is, or they do not lie apart evenly */
     int64_t unusual_ns; /* their mean; 0: none is unusual */
     int64_t usual_ns;   /* the mean of the others */
     struct text

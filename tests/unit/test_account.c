@@ -130,7 +130,7 @@ TEST(a_lost_step_takes_its_period_along)
             at += dur_ns;
         }
         const struct account_rank *all = &account_of(drawn())->all;
-        SCOPED struct buffer text = { 0 };
+        struct buffer text = { 0 };
         account_describe_pattern(all, &text);
         assert_int_equal(all->period, 3);
         assert_int_equal(all->count, k ? 9 : 12);
@@ -145,6 +145,7 @@ TEST(a_lost_step_takes_its_period_along)
             assert_non_null(strstr(text.at, says));
         }
         check_sum(all);
+        buffer_release(&text);
     }
 }
 
@@ -320,7 +321,7 @@ TEST(steps_that_differ_by_plan_count_in_whole_periods)
     assert_int_equal(all->count, 6);
     assert_int_equal(all->step_ns, 200);
     assert_int_equal(all->median_ns, 100);
-    assert_int_equal(all->unusual, 1);
+    assert_int_equal(all->every, 3);
     assert_int_equal(all->unusual_ns, 400);
     assert_string_equal(all->reason.at, "runs eval");
     assert_int_equal(account->steps.at[1].role, STEP_OF_PART_PERIOD);
@@ -392,6 +393,55 @@ TEST(steps_between_which_others_ran_end_with_their_own_range)
     assert_int_equal(account_of(drawn())->all.step_ns, 120);
 }
 
+/* COUNT steps of 100, every third of 250; every fifth waits for the device, which takes no longer. */
+static const struct account_rank *draw_two_plans(int count)
+{
+    int64_t at = 0;
+    for (int i = 0; i < count; i++) {
+        int64_t ns = i % 3 == 2 ? 250 : 100;
+        draw_step(i, at, ns);
+        if (i % 5 == 4)
+            draw_call("cudaDeviceSynchronize", 1, at + 10, 5, i + 1);
+        at += ns;
+    }
+    return &account_of(drawn())->all;
+}
+
+/* Both repeat after 15 steps; where fewer were recorded, after how many the times do. */
+TEST(two_plans_repeat_when_both_do)
+{
+    static const struct {
+        int steps;
+        size_t period, count;
+    } cases[] = { { 12, 3, 12 }, { 32, 15, 30 } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct account_rank *all = draw_two_plans(cases[i].steps);
+        assert_int_equal(all->period, cases[i].period);
+        assert_int_equal(all->count, cases[i].count);
+        assert_int_equal(all->every, 3);
+        assert_int_equal(all->step_ns, 150);
+        assert_int_equal(all->unusual_ns, 250);
+        assert_int_equal(all->usual_ns, 100);
+    }
+}
+
+/* Every fifth of eleven steps waits; that one step takes longer for another reason hides it not. */
+TEST(a_slow_step_hides_no_plan)
+{
+    struct buffer text = { 0 };
+    for (int i = 0; i < 11; i++) {
+        draw_step(i, 100 * i + (i > 6 ? 40 : 0), i == 6 ? 140 : 100);
+        if (i % 5 == 4)
+            draw_call("cudaDeviceSynchronize", 1, 100 * i + (i > 6 ? 40 : 0) + 10, 5, i + 1);
+    }
+    const struct account_rank *all = &account_of(drawn())->all;
+    assert_int_equal(all->period, 5);
+    assert_int_equal(all->every, 5);
+    account_describe_pattern(all, &text);
+    assert_string_equal(text.at, "every 5th step waits for the device: 100ns instead of 105ns");
+    buffer_release(&text);
+}
+
 /* Twelve steps on the host, of which every fourth is long; the first three launch work that takes devices far longer: two steps. */
 TEST(fewer_device_steps_than_a_period_have_none)
 {
@@ -423,7 +473,7 @@ TEST(a_step_that_may_be_of_a_plan_counts)
 TEST(one_step_far_longer_than_uneven_ones_is_named)
 {
     static const int64_t lengths_us[] = { 900, 30, 10, 20 };
-    SCOPED struct buffer text = { 0 };
+    struct buffer text = { 0 };
     int64_t us = 0;
     for (int n = 0; n < 4; n++) {
         draw_step(n, 1000 * us, 1000 * lengths_us[n]);
@@ -437,6 +487,7 @@ TEST(one_step_far_longer_than_uneven_ones_is_named)
     assert_string_equal(text.at,
                         "step 0 takes longer, perhaps to warm up (a longer recording tells): 900.000us "
                         "instead of 20.000us");
+    buffer_release(&text);
 }
 
 /* Two steps of the host alone, 900 and 30 us: neither is known to be usual, so both count, and both times are said. Where work was launched,
