@@ -868,11 +868,10 @@ static void turn(struct turning *turning)
     turning->round++;
 }
 
-/* The least that streams and hosts need for a step: all that is left of their work, and of the pieces that wait for nothing. */
-static void find_least(const struct turning *turning, struct steady *steady)
+double rounds_least(const struct rounds *rounds, const struct replay_graph *graph,
+                    const struct changes *changes)
 {
-    const struct rounds *rounds = turning->rounds;
-    const struct replay_graph *graph = turning->pass.graph;
+    const struct replay_pass pass = { .graph = graph, .changes = changes };
     struct longest *busiest = mem_zalloc(graph->trace->file_count + 1, sizeof *busiest);
     uint32_t ignored;
     for (size_t s = 0; s < rounds->streams->count; s++) {
@@ -885,14 +884,15 @@ static void find_least(const struct turning *turning, struct steady *steady)
                 moment_id end = replay_work_end(graph, i);
                 if (is_within(rounds, end) && !gpu_work_communicates(graph->gpu->work[i]))
                     sum_ns += (double)trace_dur_ns(graph->trace, graph->gpu->event[i]) *
-                              (double)replay_factor_of(&turning->pass, end);
+                              (double)replay_factor_of(&pass, end);
             }
         }
         if (rounds->steps[file] && sum_ns / (double)rounds->steps[file] > busiest[file].ns)
             busiest[file].ns = sum_ns / (double)rounds->steps[file];
     }
-    steady->device_ns = step_of_slowest_rank(rounds, graph, busiest, &ignored);
+    double least_ns = step_of_slowest_rank(rounds, graph, busiest, &ignored);
     free(busiest);
+    return least_ns;
 }
 
 struct steady rounds_replay(const struct rounds *rounds, const struct replay_graph *graph,
@@ -936,7 +936,7 @@ struct steady rounds_replay(const struct rounds *rounds, const struct replay_gra
             steady.step_ns += last_ns[i] / AVERAGED;
     }
     steady.round_count = turning.round;
-    find_least(&turning, &steady);
+    steady.device_ns = rounds_least(rounds, graph, changes);
     for (unsigned i = 0; i < turning.past_count; i++)
         shifts_release(&turning.past[i]);
     replay_free(turning.pass.replay);

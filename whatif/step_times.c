@@ -627,14 +627,23 @@ static bool find_steady(const struct replay_graph *graph, const struct changes *
     return true;
 }
 
-/* Without rounds the account's step takes the share of its time that is left of the recorded periods. */
-static void scale_to_account(struct step_times *times, const struct trace *trace)
+/* Where rounds do not tell the step time, the account's step takes the share of its time that is left of the recorded periods, and no
+ * less than the work that is left of it. */
+static void scale_to_account(struct step_times *times, const struct replay_graph *graph,
+                             const struct changes *changes)
 {
-    const struct account *account = account_of(trace);
+    const struct account *account = account_of(graph->trace);
+    const struct rounds *rounds = rounds_of(graph->trace);
     if (!account->has_steps || account->all.step_ns <= 0 || times->now_ns <= 0)
         return;
     times->then_ns = llround((double)times->then_ns / (double)times->now_ns * (double)account->all.step_ns);
     times->now_ns = account->all.step_ns;
+    bool saves = rounds && times->then_ns < times->now_ns;
+    int64_t least_ns = saves ? llround(rounds_least(rounds, graph, changes)) : 0;
+    if (times->then_ns < least_ns && least_ns <= times->now_ns) { /* more: these steps only filled a queue */
+        times->then_ns = least_ns;
+        times->bound = (struct step_bound){ BOUND_WORK, account->all.rank, least_ns };
+    }
 }
 
 static void find_step_time(struct step_times *times, const struct replay_graph *graph,
@@ -642,7 +651,7 @@ static void find_step_time(struct step_times *times, const struct replay_graph *
 {
     struct step_gain gain;
     if (!find_steady(graph, changes, &gain)) {
-        scale_to_account(times, graph->trace);
+        scale_to_account(times, graph, changes);
         return;
     }
     times->now_ns = gain.now_ns;

@@ -155,6 +155,10 @@ struct steady rounds_replay(const struct rounds *rounds, const struct replay_gra
 /* The same without changes, computed when first requested. */
 const struct steady *rounds_recorded(const struct trace *trace);
 
+/* The least that a step takes with CHANGES, in ns: the work that is left of its busiest stream, without collectives. */
+double rounds_least(const struct rounds *rounds, const struct replay_graph *graph,
+                    const struct changes *changes);
+
 /*
  * moved.c - when every event of a trace comes in a replay: the predicted timeline.
  *
