@@ -218,7 +218,7 @@ static const char *describe_idle(struct headline *headline, const struct headlin
 {
     enum gap_cause order[GAP_CAUSES];
     headline_order_causes(use, false, order);
-    double cause_ns = use->cause_ns[order[0]];
+    double cause_ns = use->cause_ns[order[0]], said_ns = cause_ns;
     const char *where = order[0] == GAP_SYNCHRONIZATION ? where_of(headline, "host_wait")
                         : order[0] == GAP_DATA_LOADING  ? where_of(headline, "data_loading")
                         : order[0] == GAP_ALLOCATION && headline->findings->allocates_at_first_use
@@ -233,24 +233,29 @@ static const char *describe_idle(struct headline *headline, const struct headlin
     const char *says = describe_cause(headline, order[0], cause_ns),
                *one_gap = describe_one_gap(headline, use, order[0]);
     if (order[0] == GAP_HOST && 2 * (use->before_ns + use->after_ns) > cause_ns &&
-        2 * time_of_captures(headline->summary->trace) <= cause_ns)
+        2 * time_of_captures(headline->summary->trace) <= cause_ns) {
         says = "the host launches nothing between the last work of a step and the first of the next";
-    else if (order[0] == GAP_HOST && is_of_pauses(headline, cause_ns / use->span_ns))
+        said_ns = use->before_ns + use->after_ns;
+    } else if (order[0] == GAP_HOST && is_of_pauses(headline, cause_ns / use->span_ns)) {
         says = "the host launches nothing, and nothing was recorded of what it does";
-    if (order[0] == GAP_HOST)
-        says = what_host_does(headline, cause_ns / use->span_ns, says);
+    }
+    if (order[0] == GAP_HOST) {
+        const char *does = what_host_does(headline, cause_ns / use->span_ns, says);
+        said_ns = does == says ? said_ns : cause_ns;
+        says = does;
+    }
     headline->rules = rules_of_cause(order[0]);
     headline->largest_share = cause_ns / use->span_ns;
     set_idle_headline(headline, use->idle_ns / use->span_ns, says);
     const char *meanwhile = describe_meanwhile(headline, order[0], one_gap);
     set_because(headline, use, order[0], one_gap, meanwhile, where);
     says = arena_printf(headline->texts, "%s%s", says, meanwhile);
-    if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
+    if (quantity_percent(said_ns / use->idle_ns) > 99.9)
         return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
                             where ? where : "");
     return arena_printf(headline->texts, "%s; in %s of it (%.1f %%%s) %s%s%s.", share,
-                        cause_ns > use->idle_ns / 2 ? "most" : "the largest part",
-                        quantity_percent(cause_ns / use->span_ns), one_gap, says, where ? ": " : "",
+                        said_ns > use->idle_ns / 2 ? "most" : "the largest part",
+                        quantity_percent(said_ns / use->span_ns), one_gap, says, where ? ": " : "",
                         where ? where : "");
 }
 
