@@ -61,9 +61,7 @@ bool table_cell_is_missing(const union table_cell *cell, enum table_kind kind)
 {
     if (table_is_text(kind))
         return !cell->text.at;
-    if (table_is_number(kind))
-        return isnan(cell->f);
-    return cell->i == TABLE_INT_MISSING;
+    return table_is_number(kind) ? isnan(cell->f) : cell->i == TABLE_INT_MISSING;
 }
 
 bool table_is_missing(const struct table *table, size_t row, size_t column)

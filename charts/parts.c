@@ -40,7 +40,5 @@ void chart_describe_panels(struct picture *picture, size_t panels, size_t count,
 
 bool chart_is_drawn(const struct picture *picture, struct tpa_error *err, const char *what)
 {
-    if (picture->charts.count > 0)
-        return true;
-    return tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: %s", what);
+    return picture->charts.count > 0 || tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: %s", what);
 }

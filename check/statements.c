@@ -389,9 +389,7 @@ static struct decision decide_state(const struct scan *scan)
         return bits & WORD_MAX ? of_state(CHECK_GAP) : undecided(CHECK_NO_QUANTITY);
     if (bits & (WORD_MAX | WORD_MIN | WORD_MEAN | WORD_MEDIAN | WORD_SELF))
         return undecided(CHECK_AMBIGUOUS);
-    if (bits & WORD_IDLE)
-        return of_state(CHECK_IDLE);
-    return of_state(bits & WORD_BUSY ? CHECK_BUSY : CHECK_SPAN);
+    return bits & WORD_IDLE ? of_state(CHECK_IDLE) : of_state(bits & WORD_BUSY ? CHECK_BUSY : CHECK_SPAN);
 }
 
 /* The subject that SCAN names by itself; CHECK_NO_SUBJECT: none. */
@@ -436,9 +434,7 @@ static struct decision decide_subject(const struct scan *scan)
                    : decided(CHECK_NCCL);
     if (bits & WORDS_OF_STATE &&
         (bits & WORD_DEVICE || bits & WORD_GAP || scan->device != TABLE_INT_MISSING)) {
-        if (bits & (WORD_COMMUNICATION | WORD_COPY))
-            return undecided(CHECK_AMBIGUOUS);
-        return decide_state(scan);
+        return bits & (WORD_COMMUNICATION | WORD_COPY) ? undecided(CHECK_AMBIGUOUS) : decide_state(scan);
     }
     if (bits & WORD_COMMUNICATION)
         return bits & (WORD_MEAN | WORD_MAX | WORD_MIN) ? undecided(CHECK_AMBIGUOUS)
@@ -695,9 +691,7 @@ static bool ask_figure(struct clause_reader *reader, struct statement *statement
         return refuse(statement, CHECK_AMBIGUOUS);
     /* Two statistics of which neither is a total: "the longest run on average" */
     unsigned ends = query->statistics & (CHECK_MEAN | CHECK_MAX | CHECK_MIN | CHECK_MEDIAN);
-    if (ends & (ends - 1))
-        return refuse(statement, CHECK_AMBIGUOUS);
-    if (query->statistics & CHECK_SELF && ends)
+    if (ends & (ends - 1) || (query->statistics & CHECK_SELF && ends))
         return refuse(statement, CHECK_AMBIGUOUS);
     return true;
 }

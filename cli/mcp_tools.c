@@ -271,9 +271,7 @@ static void describe_file(struct buffer *out, const char *path, int depth)
 {
     enum { DEEPEST = 8 };
     struct stat status;
-    if (lstat(path, &status) != 0)
-        return;
-    if (S_ISLNK(status.st_mode) && (depth > 0 || stat(path, &status) != 0))
+    if (lstat(path, &status) != 0 || (S_ISLNK(status.st_mode) && (depth > 0 || stat(path, &status) != 0)))
         return;
     buffer_printf(out, "%s\n%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 ".%09ld\n", path,
                   (uint64_t)status.st_dev, (uint64_t)status.st_ino, (int64_t)status.st_size,

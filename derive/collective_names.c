@@ -114,9 +114,7 @@ double collective_bus_factor(enum collective_kind kind, int64_t ranks)
 static int64_t times(int64_t count, int64_t ranks)
 {
     int64_t product;
-    if (count < 0 || ranks < 0 || __builtin_mul_overflow(count, ranks, &product))
-        return -1;
-    return product;
+    return count < 0 || ranks < 0 || __builtin_mul_overflow(count, ranks, &product) ? -1 : product;
 }
 
 int64_t collective_size(enum collective_kind kind, int64_t in, int64_t out, int64_t ranks)

@@ -173,9 +173,7 @@ static unsigned features_of_name(const char *name)
     int64_t step;
     if (step_number(name, &step))
         return FEATURE_STEPS;
-    if (ANY(change, MEMORY_CHANGES, strcmp(name, memory_change_names[change]) == 0))
-        return FEATURE_MEMORY;
-    return 0;
+    return ANY(change, MEMORY_CHANGES, strcmp(name, memory_change_names[change]) == 0) ? FEATURE_MEMORY : 0;
 }
 
 /* The features of an event kind: always, and depending on the name. */

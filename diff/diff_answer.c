@@ -209,9 +209,7 @@ static bool changes_have_one_cause(const struct change *one, const struct change
     bool alike = one->row->finding.change * other->row->finding.change > 0;
     if (strcmp(one->cause, other->cause) != 0)
         return false;
-    if (one->table == other->table)
-        return is_replaced(one) && is_replaced(other);
-    return alike;
+    return one->table == other->table ? is_replaced(one) && is_replaced(other) : alike;
 }
 
 /* "from 2.00 MB to 10.00 MB; with it attn_fwd (+85.736us) and 2 others". */

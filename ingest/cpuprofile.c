@@ -220,9 +220,7 @@ static int sniff_cpuprofile(const char *bytes, size_t len)
     size_t at = json_behind_blanks(bytes, len, 0);
     if (at == len || bytes[at] != '{' || memmem(bytes, len, trace, sizeof trace - 1))
         return 0;
-    if (ANY(i, sizeof words / sizeof *words, !memmem(bytes, len, words[i], strlen(words[i]))))
-        return 0;
-    return 92;
+    return ANY(i, sizeof words / sizeof *words, !memmem(bytes, len, words[i], strlen(words[i]))) ? 0 : 92;
 }
 
 extern const struct format format_cpuprofile;

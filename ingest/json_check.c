@@ -39,9 +39,7 @@ static bool pass_digits(struct check *check)
 static bool pass_number(struct check *check)
 {
     pass(check, '-');
-    if (!pass(check, '0') && !pass_digits(check))
-        return false;
-    if (pass(check, '.') && !pass_digits(check))
+    if ((!pass(check, '0') && !pass_digits(check)) || (pass(check, '.') && !pass_digits(check)))
         return false;
     if (!pass(check, 'e') && !pass(check, 'E'))
         return true;

@@ -461,7 +461,5 @@ int pickle_sniff(const char *bytes, size_t len)
     /* Protocols 0 and 1 begin with the object they build: a dict or a list, which is put in the memo. */
     if (len >= 4 && bytes[0] == '(' && (bytes[1] == 'd' || bytes[1] == 'l') && bytes[2] == 'p')
         return 60;
-    if (len >= 3 && (bytes[0] == '}' || bytes[0] == ']') && bytes[1] == 'q')
-        return 60;
-    return 0;
+    return len >= 3 && (bytes[0] == '}' || bytes[0] == ']') && bytes[1] == 'q' ? 60 : 0;
 }

@@ -49,9 +49,7 @@ name_id rocm_copy_name(struct recorder *recorder, const char *name)
 
 int64_t rocm_blocks(int64_t work_items, int64_t block)
 {
-    if (work_items < 0 || block <= 0)
-        return RECORDER_NONE;
-    return work_items / block + (work_items % block != 0);
+    return work_items < 0 || block <= 0 ? RECORDER_NONE : work_items / block + (work_items % block != 0);
 }
 
 bool rocm_is_memory(const char *level)

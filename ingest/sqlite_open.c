@@ -65,9 +65,7 @@ static int authorize(void *context, int action, const char *first, const char *s
     (void)context, (void)second, (void)third, (void)fourth;
     if (action == SQLITE_SELECT || action == SQLITE_READ)
         return SQLITE_OK;
-    if (action == SQLITE_PRAGMA && strcmp(first, "table_xinfo") == 0)
-        return SQLITE_OK;
-    return SQLITE_DENY;
+    return action == SQLITE_PRAGMA && strcmp(first, "table_xinfo") == 0 ? SQLITE_OK : SQLITE_DENY;
 }
 
 static int count_work(void *context)

@@ -675,9 +675,7 @@ static bool turn(struct session *session, int timeout_ms)
         kept_at[count - AT_KEEPERS] = kept;
         at[count++] = (struct pollfd){ .fd = kept->keeper.heard, .events = POLLIN };
     }
-    if (poll(at, count, timeout_ms) < 0 && errno != EINTR)
-        return false;
-    if (at[AT_STOP].revents)
+    if ((poll(at, count, timeout_ms) < 0 && errno != EINTR) || at[AT_STOP].revents)
         return false;
     for (size_t i = AT_KEEPERS; i < count; i++) {
         struct kept *still = session->kept;

@@ -11,9 +11,7 @@ static const sqlite3_io_methods *of_file; /* the same as it made them */
 
 static int bounded_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset)
 {
-    if (offset > temporary_most - count)
-        return SQLITE_FULL;
-    return of_file->xWrite(file, bytes, count, offset);
+    return offset > temporary_most - count ? SQLITE_FULL : of_file->xWrite(file, bytes, count, offset);
 }
 
 static int bounded_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *got)

@@ -65,9 +65,7 @@ enum event_kind category_kind(const char *text)
             return known_categories[i].kind;
     if (ends_with(text, "_runtime")) /* xpu_runtime, mtia_runtime, glow_runtime, privateuse1_runtime */
         return EVENT_RUNTIME;
-    if (ends_with(text, "_driver"))
-        return EVENT_DRIVER;
-    return EVENT_OTHER;
+    return ends_with(text, "_driver") ? EVENT_DRIVER : EVENT_OTHER;
 }
 
 static bool is_one_of_words(const char *text, const char *const *words, size_t count)

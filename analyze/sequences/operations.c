@@ -205,7 +205,5 @@ size_t outer_operator_of(struct outer_operators *outer, const struct trace *trac
     int64_t moment_ns = trace_start_ns(trace, call);
     SEARCH_NEAR(i, outer->near[thread], count, trace_start_ns(trace, outer->at[first + i]) <= moment_ns);
     outer->near[thread] = i;
-    if (i == 0 || trace_end_ns(trace, outer->at[first + i - 1]) <= moment_ns)
-        return SIZE_MAX;
-    return first + i - 1;
+    return i == 0 || trace_end_ns(trace, outer->at[first + i - 1]) <= moment_ns ? SIZE_MAX : first + i - 1;
 }

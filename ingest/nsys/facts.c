@@ -183,9 +183,7 @@ static bool is_remark(const char *text)
 {
     static const char *const parts[] = { "perf event paranoid", "Failed to load symbols", "OpenGL", "Vulkan",
                                          "events collected. Does the process use" };
-    if (ANY(i, sizeof parts / sizeof *parts, strstr(text, parts[i])))
-        return true;
-    return false;
+    return ANY(i, sizeof parts / sizeof *parts, strstr(text, parts[i]));
 }
 
 static void describe_diagnostics(struct nsys *nsys)

@@ -110,9 +110,7 @@ static bool begins_later(const void *context, const void *left, const void *righ
     const struct pf_mark *a = &marks->at[*(const uint32_t *)left], *b = &marks->at[*(const uint32_t *)right];
     if (a->track != b->track)
         return a->track > b->track;
-    if (a->ts_ns != b->ts_ns)
-        return a->ts_ns > b->ts_ns;
-    return marks->at[a->end].ts_ns < marks->at[b->end].ts_ns;
+    return a->ts_ns != b->ts_ns ? a->ts_ns > b->ts_ns : marks->at[a->end].ts_ns < marks->at[b->end].ts_ns;
 }
 
 static int64_t end_of(const struct pf_marks *marks, uint32_t begin)
