@@ -610,8 +610,7 @@ static size_t *count_waits(const struct trace *trace, const struct device_step *
     for (size_t i = 0; i < waits->count; i++) {
         event_id call = waits->at[i].call;
         int64_t start_ns = trace_start_ns(trace, call);
-        size_t next;
-        SEARCH(next, count, first[next].host_start_ns <= start_ns);
+        size_t next = PLACE(k, count, first[k].host_start_ns <= start_ns);
         if (next > 0 && start_ns < first[next - 1].host_end_ns &&
             trace->tracks[trace->track[call]].file == first->file)
             counts[next - 1]++;

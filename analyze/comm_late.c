@@ -268,8 +268,7 @@ static void add_pause(const struct lateness *late, struct pieces *pieces, uint32
                       int64_t end_ns)
 {
     const struct intervals *talk = &late->talk[place];
-    size_t i;
-    SEARCH(i, talk->count, talk->at[i].end_ns <= start_ns);
+    size_t i = PLACE(k, talk->count, talk->at[k].end_ns <= start_ns);
     for (; i < talk->count && talk->at[i].start_ns < end_ns; i++) {
         int64_t from_ns = talk->at[i].start_ns > start_ns ? talk->at[i].start_ns : start_ns,
                 to_ns = talk->at[i].end_ns < end_ns ? talk->at[i].end_ns : end_ns;

@@ -216,8 +216,7 @@ static void subtract(struct intervals *from, const struct intervals *what)
 /* The first beginning in SET after MOMENT_NS. NEAR: where the one before was found; 0 at first. */
 static int64_t next_begin(const struct intervals *set, int64_t moment_ns, size_t *near)
 {
-    size_t i;
-    SEARCH_NEAR(i, *near, set->count, set->at[i].start_ns <= moment_ns);
+    size_t i = PLACE_NEAR(k, *near, set->count, set->at[k].start_ns <= moment_ns);
     *near = i;
     return i < set->count ? set->at[i].start_ns : INT64_MAX;
 }
@@ -225,8 +224,7 @@ static int64_t next_begin(const struct intervals *set, int64_t moment_ns, size_t
 /* The last end in SET of what began before MOMENT_NS. */
 static int64_t last_end(const struct intervals *set, int64_t moment_ns)
 {
-    size_t i;
-    SEARCH(i, set->count, set->at[i].start_ns < moment_ns);
+    size_t i = PLACE(k, set->count, set->at[k].start_ns < moment_ns);
     return i > 0 ? set->at[i - 1].end_ns : INT64_MIN;
 }
 
@@ -338,8 +336,7 @@ static void find_host_phases(const struct trace *trace, const struct account *ac
 /* The phase in which the host is at MOMENT_NS. NEAR: where the last one was found. */
 static enum phase phase_at(const struct host_phases *host, int64_t moment_ns, size_t *near)
 {
-    size_t i;
-    SEARCH_NEAR(i, *near, host->stretches.count, host->stretches.at[i].end_ns <= moment_ns);
+    size_t i = PLACE_NEAR(k, *near, host->stretches.count, host->stretches.at[k].end_ns <= moment_ns);
     *near = i;
     return i < host->stretches.count && host->stretches.at[i].start_ns <= moment_ns
                ? host->stretches.at[i].phase

@@ -53,12 +53,25 @@
         SEARCH_BETWEEN(i, from_, to_, lies_before);                                                          \
     } while (0)
 
+/* The place that SEARCH, SEARCH_BETWEEN or SEARCH_NEAR finds, as a value: size_t end = PLACE(i, count, at[i].start_ns < limit); */
+#define PLACE(i, count, lies_before) PLACE_BETWEEN(i, 0, count, lies_before)
+#define PLACE_BETWEEN(i, first, end, lies_before)                                                            \
+    ({                                                                                                       \
+        size_t i;                                                                                            \
+        SEARCH_BETWEEN(i, first, end, lies_before);                                                          \
+        i;                                                                                                   \
+    })
+#define PLACE_NEAR(i, near, count, lies_before)                                                              \
+    ({                                                                                                       \
+        size_t i;                                                                                            \
+        SEARCH_NEAR(i, near, count, lies_before);                                                            \
+        i;                                                                                                   \
+    })
+
 /* Index of the first of COUNT ascending numbers that is LEAST or more; COUNT if there is none. */
 static inline size_t search_from(const int64_t *numbers, size_t count, int64_t least)
 {
-    size_t i;
-    SEARCH(i, count, numbers[i] < least);
-    return i;
+    return PLACE(i, count, numbers[i] < least);
 }
 
 /* The representative of the set that NUMBER is in. OF: by number, another of its set; itself. */

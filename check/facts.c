@@ -101,8 +101,7 @@ static int name_compare(const struct check_name *name, const char *text, size_t 
 /* The last name that sorts at or before the LEN bytes at TEXT; NO_NAME: none. */
 static size_t name_at_or_before(const struct check_facts *facts, const char *text, size_t len)
 {
-    size_t i;
-    SEARCH(i, facts->names.count, name_compare(&facts->names.at[i], text, len) <= 0);
+    size_t i = PLACE(k, facts->names.count, name_compare(&facts->names.at[k], text, len) <= 0);
     return i - 1; /* NO_NAME for 0 */
 }
 

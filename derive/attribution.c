@@ -213,8 +213,7 @@ static void index_calls(const struct attribution *launches, struct file_launches
 static const struct shared_call *last_up_to(const struct shared_call *calls, size_t count,
                                             const struct shared_call *wanted, const struct key *keys)
 {
-    size_t i;
-    SEARCH(i, count, rows_compare(&calls[i], wanted, keys) <= 0);
+    size_t i = PLACE(k, count, rows_compare(&calls[k], wanted, keys) <= 0);
     return i ? &calls[i - 1] : NULL;
 }
 

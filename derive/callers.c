@@ -136,9 +136,7 @@ static const struct key by_event[] = { ASC(struct called, event), KEY_END };
 /* The place of CALL among those that were requested, or where it would be. */
 static size_t callers_place_of(const struct callers *callers, event_id call)
 {
-    size_t i;
-    SEARCH(i, callers->called_count, callers->called[i].event < call);
-    return i;
+    return PLACE(i, callers->called_count, callers->called[i].event < call);
 }
 
 static void callers_find_nodes(struct callers *callers, const event_id *calls, size_t count)

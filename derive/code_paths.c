@@ -271,9 +271,8 @@ static void find_threads(struct linking *linking)
 static track_id thread_of_number(const struct linking *linking, uint32_t file, int64_t number)
 {
     const struct thread_number *at = linking->threads.at;
-    size_t low;
-    SEARCH(low, linking->threads.count,
-           at[low].file < file || (at[low].file == file && at[low].number < number));
+    size_t low =
+        PLACE(i, linking->threads.count, at[i].file < file || (at[i].file == file && at[i].number < number));
     bool found = low < linking->threads.count && linking->threads.at[low].file == file &&
                  linking->threads.at[low].number == number;
     return found ? linking->threads.at[low].track : TRACK_NONE;
@@ -574,8 +573,7 @@ const struct code_paths *code_paths_of(const struct trace *trace, enum code_fram
 static const struct calltree_thread *thread_of(const struct code_paths *paths, track_id track)
 {
     const struct calltree *tree = paths->tree;
-    size_t i;
-    SEARCH(i, tree->thread_count, tree->threads[i].track < track);
+    size_t i = PLACE(k, tree->thread_count, tree->threads[k].track < track);
     return i < tree->thread_count && tree->threads[i].track == track ? &tree->threads[i] : NULL;
 }
 
@@ -606,8 +604,7 @@ int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t
     if (!thread)
         return until_ns;
     const event_id *events = tree->event + thread->first;
-    size_t i;
-    SEARCH(i, thread->count, trace_start_ns(paths->trace, events[i]) <= ns);
+    size_t i = PLACE(k, thread->count, trace_start_ns(paths->trace, events[k]) <= ns);
     if (i < thread->count)
         until_ns = trace_start_ns(paths->trace, events[i]);
     node_id node = calltree_open_at(tree, paths->skips, thread, ns);

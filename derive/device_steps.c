@@ -133,9 +133,7 @@ DERIVED(device_steps, device_steps_of, device_steps_derive);
 /* Index of the first step of FILE or of a greater_of one. */
 static size_t first_step_from(const struct device_steps *steps, uint64_t file)
 {
-    size_t i;
-    SEARCH(i, steps->count, steps->at[i].file < file);
-    return i;
+    return PLACE(i, steps->count, steps->at[i].file < file);
 }
 
 size_t device_steps_of_file(const struct device_steps *steps, uint32_t file, size_t *first)

@@ -170,9 +170,7 @@ DERIVED(gpu_events, gpu_events_of, gpu_events_derive);
 
 size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file)
 {
-    size_t i;
-    SEARCH(i, gpu->device_count, gpu->devices[i].file < file);
-    return i;
+    return PLACE(i, gpu->device_count, gpu->devices[i].file < file);
 }
 
 /* ---- streams ---- */

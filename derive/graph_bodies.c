@@ -178,8 +178,7 @@ static event_id operator_around(const struct adding *adding, event_id call)
 {
     const struct trace *trace = adding->trace;
     const struct calltree *tree = adding->operators;
-    size_t low;
-    SEARCH(low, tree->thread_count, tree->threads[low].track < trace->track[call]);
+    size_t low = PLACE(i, tree->thread_count, tree->threads[i].track < trace->track[call]);
     if (low == tree->thread_count || tree->threads[low].track != trace->track[call])
         return EVENT_NONE;
     node_id node = calltree_open_at(tree, adding->skips, &tree->threads[low], trace_start_ns(trace, call));
@@ -243,8 +242,7 @@ static bool add_body(struct adding *adding, const struct body_span *span, const 
     int64_t *busy_until_ns = mem_alloc(mem_times(trace->track_count + 1, sizeof *busy_until_ns));
     for (track_id t = 0; t < trace->track_count; t++)
         busy_until_ns[t] = INT64_MIN;
-    size_t from;
-    SEARCH(from, count, trace_start_ns(trace, calls[from]) < span->start_ns);
+    size_t from = PLACE(k, count, trace_start_ns(trace, calls[k]) < span->start_ns);
     for (size_t i = from; i < count && trace_start_ns(trace, calls[i]) < span->end_ns; i++) {
         event_id call = calls[i];
         track_id track = trace->track[call];

@@ -359,8 +359,7 @@ static void find_best(struct matching *matching, struct sort *sort)
 /* The best kinds are in ascending order. */
 static bool is_among(const struct sort *sort, uint32_t body_sort)
 {
-    size_t i;
-    SEARCH(i, sort->best.count, sort->best.at[i] < body_sort);
+    size_t i = PLACE(k, sort->best.count, sort->best.at[k] < body_sort);
     return i < sort->best.count && sort->best.at[i] == body_sort;
 }
 

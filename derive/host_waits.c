@@ -121,8 +121,7 @@ static void sort_ends(struct search *search)
 static const struct synced *synced_by(const struct search *search, event_id call, size_t *count)
 {
     const struct synced *at = search->synced.at;
-    size_t i;
-    SEARCH(i, search->synced.count, at[i].call < call);
+    size_t i = PLACE(k, search->synced.count, at[k].call < call);
     for (*count = 0; i + *count < search->synced.count && at[i + *count].call == call; ++*count)
         if (at[i + *count].track == TRACK_NONE) {
             *count = 0; /* it waited for all streams */

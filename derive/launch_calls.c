@@ -19,8 +19,7 @@ static void launch_calls_find_calls(const struct trace *trace, struct launch_cal
 /* The call E among CALLS, which are in order of their ids; NULL: not among them. NEAR: where the one before was looked for. */
 static struct launch_call *call_at(struct launch_calls *calls, event_id e, size_t *near)
 {
-    size_t i;
-    SEARCH_NEAR(i, *near, calls->count, calls->at[i].call < e);
+    size_t i = PLACE_NEAR(k, *near, calls->count, calls->at[k].call < e);
     *near = i;
     return i < calls->count && calls->at[i].call == e ? &calls->at[i] : NULL;
 }

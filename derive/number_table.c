@@ -135,7 +135,6 @@ int64_t number_table_find(const struct number_table *table, int64_t number)
         return word && word->present & bit ? (int64_t)(word->before + bits_count(word->present & (bit - 1)))
                                            : -1;
     }
-    size_t i;
-    SEARCH(i, table->count, table->sorted[i].number < number);
+    size_t i = PLACE(k, table->count, table->sorted[k].number < number);
     return i < table->count && table->sorted[i].number == number ? (int64_t)table->sorted[i].event : -1;
 }

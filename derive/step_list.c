@@ -352,8 +352,7 @@ const char *step_name_of(const struct trace *trace, int64_t number)
 {
     static const struct derivation derivation = { derive_by_number };
     const struct step_list *steps = trace_derive(trace, &derivation);
-    size_t i;
-    SEARCH(i, steps->count, steps->at[i].number < number);
+    size_t i = PLACE(k, steps->count, steps->at[k].number < number);
     return i < steps->count && steps->at[i].number == number ? step_text(trace, &steps->at[i]) : NULL;
 }
 
@@ -381,8 +380,7 @@ const struct step *step_list_at(const struct step_list *steps, uint32_t file, in
 const struct step *step_list_near(const struct step_list *steps, uint32_t file, int64_t moment_ns,
                                   size_t *near)
 {
-    size_t i;
-    SEARCH_NEAR(i, *near, steps->count, is_not_after(&steps->at[i], file, moment_ns));
+    size_t i = PLACE_NEAR(k, *near, steps->count, is_not_after(&steps->at[k], file, moment_ns));
     *near = i;
     return last_with(steps, i, file, moment_ns);
 }

@@ -77,8 +77,7 @@ static void *teardown_derive(const struct trace *trace)
 
 bool teardown_holds(const struct teardown *teardown, event_id call)
 {
-    size_t i;
-    SEARCH(i, teardown->count, teardown->at[i].call < call);
+    size_t i = PLACE(k, teardown->count, teardown->at[k].call < call);
     return i < teardown->count && teardown->at[i].call == call;
 }
 

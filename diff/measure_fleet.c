@@ -25,8 +25,7 @@ enum { SAMPLE_NONE = UINT32_MAX };
 
 static size_t index_of(const struct fleet *fleet, int64_t step)
 {
-    size_t i;
-    SEARCH(i, fleet->steps.count, fleet->steps.at[i].step < step);
+    size_t i = PLACE(k, fleet->steps.count, fleet->steps.at[k].step < step);
     return i < fleet->steps.count && fleet->steps.at[i].step == step ? i : SIZE_MAX;
 }
 

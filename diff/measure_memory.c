@@ -78,8 +78,7 @@ static void add_device(struct peaks *peaks, const struct memory_device *device)
     int64_t level = device->before;
     for (uint32_t r = device->first; r < device->first + device->count; r++) {
         int64_t moment_ns = trace_start_ns(peaks->records->trace, peaks->records->at[r].event);
-        size_t begun;
-        SEARCH_BETWEEN(begun, next, end, peaks->steps[begun]->step->host_start_ns <= moment_ns);
+        size_t begun = PLACE_BETWEEN(i, next, end, peaks->steps[i]->step->host_start_ns <= moment_ns);
         raise_peaks(peaks, place, next, begun, level);
         next = begun;
         level = peaks->records->at[r].allocated;

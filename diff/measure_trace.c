@@ -28,9 +28,8 @@ static const struct measured_step *measured_step_of(const struct measuring *meas
                                                     int64_t number)
 {
     const struct measured_step *at = measuring->steps.at;
-    size_t low;
-    SEARCH(low, measuring->steps.count,
-           at[low].step->file < file || (at[low].step->file == file && at[low].step->number < number));
+    size_t low = PLACE(i, measuring->steps.count,
+                       at[i].step->file < file || (at[i].step->file == file && at[i].step->number < number));
     const struct measured_step *found = &measuring->steps.at[low];
     bool is_it = low < measuring->steps.count && found->step->file == file && found->step->number == number;
     return is_it ? found : NULL;

@@ -20,8 +20,7 @@ void measured_collect(struct measured *measured, struct intervals *set, struct a
 /* Length in ns of the set before MOMENT. */
 static int64_t before(const struct measured *measured, int64_t moment_ns)
 {
-    size_t i;
-    SEARCH(i, measured->set.count, measured->set.at[i].end_ns <= moment_ns);
+    size_t i = PLACE(k, measured->set.count, measured->set.at[k].end_ns <= moment_ns);
     int64_t length_ns = measured->before_ns[i];
     if (i < measured->set.count && measured->set.at[i].start_ns < moment_ns)
         length_ns += moment_ns - measured->set.at[i].start_ns;

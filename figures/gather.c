@@ -616,8 +616,7 @@ static void follow_device(struct gathering *gathering, size_t device, const stru
         *VEC_PUSH(&moments) = (struct timeline_moment){ step->start_ns, s, STEP_BEGINS };
         *VEC_PUSH(&moments) = (struct timeline_moment){ step->end_ns, s, STEP_ENDS };
     }
-    size_t i;
-    SEARCH(i, all->count, all->at[i].place < device);
+    size_t i = PLACE(k, all->count, all->at[k].place < device);
     for (; i < all->count && all->at[i].place == device; i++) {
         event_id e = all->at[i].event;
         if (!all->at[i].timed)

@@ -8,8 +8,7 @@
 
 struct fleet_rank_row *fleet_rank(struct fleet *fleet, int64_t rank)
 {
-    size_t i;
-    SEARCH(i, fleet->ranks.count, fleet->ranks.at[i].rank < rank);
+    size_t i = PLACE(k, fleet->ranks.count, fleet->ranks.at[k].rank < rank);
     return &fleet->ranks.at[i];
 }
 

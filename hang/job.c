@@ -31,8 +31,7 @@ struct hang_ranks hang_ranks_of(struct hang_job *job, const uint8_t *marks)
 
 struct hang_member *hang_member(const struct hang_group *group, uint32_t rank)
 {
-    size_t i;
-    SEARCH(i, group->count, group->members[i].rank < rank);
+    size_t i = PLACE(k, group->count, group->members[k].rank < rank);
     return i < group->count && group->members[i].rank == rank ? &group->members[i] : NULL;
 }
 
@@ -122,8 +121,7 @@ static struct hang_group *job_add_group(struct hang_job *job, const struct fligh
 static uint32_t find_listed(const struct hang_job *job, size_t count, const struct named_group *named)
 {
     uint32_t found = HANG_NONE;
-    size_t i;
-    SEARCH(i, count, job->groups.at[i].name < named->name);
+    size_t i = PLACE(k, count, job->groups.at[k].name < named->name);
     for (; i < count && job->groups.at[i].name == named->name; i++) {
         if (!hang_member(&job->groups.at[i], named->rank))
             continue;
@@ -290,8 +288,7 @@ static const struct key by_group_rank[] = { ASC(struct shift, group), ASC(struct
 /* The shift of RANK in GROUP, or else of all others, if they agree; INT64_MIN: not known. */
 static int64_t find_shift(const struct status_reading *in, uint32_t group, uint32_t rank)
 {
-    size_t i;
-    SEARCH(i, in->shifts.count, in->shifts.at[i].group < group);
+    size_t i = PLACE(k, in->shifts.count, in->shifts.at[k].group < group);
     int64_t common = INT64_MIN;
     bool agree = true;
     for (; i < in->shifts.count && in->shifts.at[i].group == group; i++) {
@@ -760,9 +757,7 @@ static void sort_members(struct hang_job *job, struct hang_group *group)
 
 size_t hang_missing(const struct hang_group *group, int64_t seq)
 {
-    size_t i;
-    SEARCH_BETWEEN(i, group->absent, group->order_count, group->members[group->order[i]].entered < seq);
-    return i;
+    return PLACE_BETWEEN(i, group->absent, group->order_count, group->members[group->order[i]].entered < seq);
 }
 
 void hang_job_build(struct hang_job *job)

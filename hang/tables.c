@@ -311,8 +311,7 @@ static void add_groups(struct writing *writing, struct hang_job *job)
 
 static bool holds(struct hang_ranks ranks, uint32_t rank)
 {
-    size_t low;
-    SEARCH(low, ranks.count, ranks.at[low] < rank);
+    size_t low = PLACE(i, ranks.count, ranks.at[i] < rank);
     return low < ranks.count && ranks.at[low] == rank;
 }
 

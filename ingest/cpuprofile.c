@@ -102,8 +102,7 @@ static const struct key cpuprofile_by_id[] = { ASC(struct v8_node, id), KEY_END 
 
 static struct v8_node *find_node(const struct v8 *reader, int64_t id)
 {
-    size_t i;
-    SEARCH(i, reader->nodes.count, reader->nodes.at[i].id < id);
+    size_t i = PLACE(k, reader->nodes.count, reader->nodes.at[k].id < id);
     return i < reader->nodes.count && reader->nodes.at[i].id == id ? &reader->nodes.at[i] : NULL;
 }
 

@@ -91,8 +91,7 @@ static void sort_table(struct pprof_table *table)
 
 static struct pprof_entry *pprof_find(const struct pprof_table *table, uint64_t id)
 {
-    size_t i;
-    SEARCH(i, table->count, table->at[i].id < id);
+    size_t i = PLACE(k, table->count, table->at[k].id < id);
     return i < table->count && table->at[i].id == id ? &table->at[i] : NULL;
 }
 

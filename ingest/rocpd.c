@@ -60,8 +60,7 @@ static const struct row *rocpd_find_row(const struct rows *rows, int64_t id)
     uint64_t place = (uint64_t)id - (uint64_t)rows->at[0].id;
     if (place < rows->count && rows->at[place].id == id)
         return &rows->at[place];
-    size_t i;
-    SEARCH(i, rows->count, rows->at[i].id < id);
+    size_t i = PLACE(k, rows->count, rows->at[k].id < id);
     return i < rows->count && rows->at[i].id == id ? &rows->at[i] : NULL;
 }
 

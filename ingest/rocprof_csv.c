@@ -125,8 +125,7 @@ static const struct key by_node[] = { ASC(struct agent, node), KEY_END };
 
 static struct agent *find_agent(const struct agents *agents, int64_t node)
 {
-    size_t i;
-    SEARCH(i, agents->count, agents->at[i].node < node);
+    size_t i = PLACE(k, agents->count, agents->at[k].node < node);
     return i < agents->count && agents->at[i].node == node ? &agents->at[i] : NULL;
 }
 

@@ -88,8 +88,7 @@ static const struct key by_id[] = { ASC(struct entry, id), KEY_END };
 
 static const struct entry *find_entry(const struct entries *entries, int64_t id)
 {
-    size_t i;
-    SEARCH(i, entries->count, entries->at[i].id < id);
+    size_t i = PLACE(k, entries->count, entries->at[k].id < id);
     return i < entries->count && entries->at[i].id == id ? &entries->at[i] : NULL;
 }
 

@@ -39,8 +39,7 @@ static const struct key by_id[] = { ASC(struct row, id), KEY_END };
 
 static const struct row *rpd_find_row(const struct rows *rows, int64_t id)
 {
-    size_t i;
-    SEARCH(i, rows->count, rows->at[i].id < id);
+    size_t i = PLACE(k, rows->count, rows->at[k].id < id);
     return i < rows->count && rows->at[i].id == id ? &rows->at[i] : NULL;
 }
 

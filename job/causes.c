@@ -199,10 +199,9 @@ static void pass_to_sequences(struct causing *causing)
 static double outside_of_computations(const struct operations *all, const struct collection *one)
 {
     SCOPED_BY(intervals_release) struct intervals computing = { 0 };
-    size_t first;
-    SEARCH(first, all->count,
-           all->at[first].step < one->step ||
-               (all->at[first].step == one->step && all->at[first].rank < one->rank));
+    size_t first =
+        PLACE(k, all->count,
+              all->at[k].step < one->step || (all->at[k].step == one->step && all->at[k].rank < one->rank));
     for (size_t i = first; i < all->count && all->at[i].step == one->step && all->at[i].rank == one->rank;
          i++)
         if (operation_computes(&all->at[i]))

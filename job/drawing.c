@@ -27,10 +27,8 @@ static uint32_t middle_step(const struct job *job)
 /* The first operation of RANK in STEP, or of what follows. */
 static size_t first_of_rank(const struct operations *all, uint32_t step, uint32_t rank)
 {
-    size_t first;
-    SEARCH(first, all->count,
-           all->at[first].step < step || (all->at[first].step == step && all->at[first].rank < rank));
-    return first;
+    return PLACE(first, all->count,
+                 all->at[first].step < step || (all->at[first].step == step && all->at[first].rank < rank));
 }
 
 static bool is_of_rank(const struct operations *all, size_t i, uint32_t step, uint32_t rank)

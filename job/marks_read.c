@@ -13,8 +13,7 @@ static void widen(struct interval *span, int64_t start_ns, int64_t end_ns)
 static struct interval find_launched(const struct recording *of, const struct mark *mark)
 {
     struct interval span = { INT64_MAX, INT64_MIN };
-    size_t first;
-    SEARCH(first, of->work.count, of->work.at[first].issued_ns < mark->start_ns);
+    size_t first = PLACE(k, of->work.count, of->work.at[k].issued_ns < mark->start_ns);
     for (size_t i = first; i < of->work.count && of->work.at[i].issued_ns < mark->end_ns; i++)
         widen(&span, of->work.at[i].start_ns, of->work.at[i].end_ns);
     return span;
@@ -23,8 +22,7 @@ static struct interval find_launched(const struct recording *of, const struct ma
 /* The end of the last message that arrived within MARK: from here on the rank computes. */
 static int64_t find_arrival(const struct recording *of, const struct mark *mark)
 {
-    size_t after;
-    SEARCH(after, of->arrivals.count, of->arrivals.at[after] <= mark->end_ns);
+    size_t after = PLACE(i, of->arrivals.count, of->arrivals.at[i] <= mark->end_ns);
     return after > 0 && of->arrivals.at[after - 1] > mark->start_ns ? of->arrivals.at[after - 1]
                                                                     : mark->start_ns;
 }
@@ -34,8 +32,7 @@ static struct interval find_operators(const struct recording *of, const struct m
 {
     struct interval span = { INT64_MAX, INT64_MIN };
     int64_t from_ns = find_arrival(of, mark), to_ns = mark->end_ns;
-    size_t first;
-    SEARCH(first, of->messages.count, of->messages.at[first].issued_ns < from_ns);
+    size_t first = PLACE(k, of->messages.count, of->messages.at[k].issued_ns < from_ns);
     for (size_t i = first; i < of->messages.count && of->messages.at[i].issued_ns <= mark->end_ns; i++)
         if (of->messages.at[i].kind == COLLECTIVE_SEND) {
             to_ns = of->messages.at[i].issued_ns;
@@ -67,9 +64,7 @@ static void list_stages(const struct recording *of, struct stages *stages)
 
 static uint32_t chunk_of(const struct stages *stages, int64_t stage)
 {
-    uint32_t chunk;
-    SEARCH(chunk, (uint32_t)stages->count, stages->at[chunk] < stage);
-    return chunk;
+    return PLACE(chunk, (uint32_t)stages->count, stages->at[chunk] < stage);
 }
 
 void recording_add_marked(struct recording *of)

@@ -45,8 +45,7 @@ static void list_served(struct serving *serving)
 /* The mark of a message in which MOMENT lies; NULL: none. */
 static const struct mark *message_mark_at(const struct recording *of, int64_t moment_ns)
 {
-    size_t after;
-    SEARCH(after, of->message_marks.count, of->message_marks.at[after].start_ns <= moment_ns);
+    size_t after = PLACE(i, of->message_marks.count, of->message_marks.at[i].start_ns <= moment_ns);
     return after > 0 && moment_ns < of->message_marks.at[after - 1].end_ns ? &of->message_marks.at[after - 1]
                                                                            : NULL;
 }
@@ -71,8 +70,7 @@ static uint32_t message_find_served(const struct serving *serving, const struct 
     size_t next; /* the first computation issued at the message or after it */
     SEARCH(next, list->count, list->at[next].issued_ns < one->issued_ns);
     if (serving->of->marks.count) {
-        size_t after;
-        SEARCH(after, list->count, list->at[after].issued_ns <= one->issued_ns);
+        size_t after = PLACE(i, list->count, list->at[i].issued_ns <= one->issued_ns);
         return after > 0 && one->issued_ns < list->at[after - 1].issued_end_ns ? list->at[after - 1].place
                                                                                : OPERATION_NONE;
     }
@@ -149,8 +147,7 @@ static void messages_add_collectives(struct serving *serving, const struct step_
 static bool find_optimizer_work(const struct recording *of, struct interval *step)
 {
     struct interval ran = { INT64_MAX, INT64_MIN };
-    size_t first;
-    SEARCH(first, of->work.count, of->work.at[first].issued_ns < step->start_ns);
+    size_t first = PLACE(k, of->work.count, of->work.at[k].issued_ns < step->start_ns);
     for (size_t i = first; i < of->work.count && of->work.at[i].issued_ns < step->end_ns; i++) {
         const struct work *work = &of->work.at[i];
         if (work->communicates)

@@ -285,7 +285,6 @@ int64_t allocator_history_entry_at(const struct allocator_history *replay, int64
                 last = e;
         return last;
     }
-    int64_t i;
-    SEARCH(i, replay->entry_count, allocator_history_time(replay, i) <= time_us);
+    int64_t i = PLACE(k, replay->entry_count, allocator_history_time(replay, k) <= time_us);
     return i - 1;
 }

@@ -8,9 +8,7 @@ enum { ROUNDING = 512, SMALL_SEGMENT = 2 << 20, KEPT_REST = 1 << 20 };
 
 static size_t find_range(const struct state *state, uint64_t addr)
 {
-    size_t i;
-    SEARCH(i, state->ranges.count, state->ranges.at[i].addr < addr);
-    return i;
+    return PLACE(i, state->ranges.count, state->ranges.at[i].addr < addr);
 }
 
 static void insert_range(struct state *state, struct state_range range)

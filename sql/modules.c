@@ -206,10 +206,9 @@ static int64_t limit_of(sqlite3_value *value, bool lower)
 static int64_t count_before(const struct sql_source *source, const event_id *by_time, size_t count,
                             int64_t moment_ns, bool also)
 {
-    size_t low;
-    SEARCH(low, count,
-           also ? sql_start_ns(source, by_time[low]) <= moment_ns
-                : sql_start_ns(source, by_time[low]) < moment_ns);
+    size_t low = PLACE(i, count,
+                       also ? sql_start_ns(source, by_time[i]) <= moment_ns
+                            : sql_start_ns(source, by_time[i]) < moment_ns);
     return (int64_t)low;
 }
 

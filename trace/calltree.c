@@ -36,9 +36,7 @@ static inline bool comes_before(const struct trace *trace, struct sorted a, stru
 static size_t calltree_count_before(const struct trace *trace, const event_id *at, size_t count, event_id e)
 {
     struct sorted one = sorted_at(trace, e);
-    size_t i;
-    SEARCH(i, count, comes_before(trace, sorted_at(trace, at[i]), one));
-    return i;
+    return PLACE(i, count, comes_before(trace, sorted_at(trace, at[i]), one));
 }
 
 /* Merge the sorted halves [0, MIDDLE) and [MIDDLE, COUNT) of AT. */
@@ -301,8 +299,7 @@ static const struct key by_threads[] = { ASC(struct calltree_thread, track), KEY
 /* Index of the thread of TRACK, which is among them. */
 static size_t find_thread(const struct calltree_thread *threads, size_t count, track_id track)
 {
-    size_t i;
-    SEARCH(i, count, threads[i].track < track);
+    size_t i = PLACE(k, count, threads[k].track < track);
     assert(i < count && threads[i].track == track);
     return i;
 }

@@ -97,9 +97,7 @@ int64_t intervals_length(const struct intervals *set)
 /* Index of the first interval that ends after MOMENT. */
 static size_t first_after(const struct intervals *set, int64_t moment_ns)
 {
-    size_t i;
-    SEARCH(i, set->count, !(set->at[i].end_ns > moment_ns));
-    return i;
+    return PLACE(i, set->count, !(set->at[i].end_ns > moment_ns));
 }
 
 /* Time of [START, END) that SET covers from interval FIRST on. */

@@ -288,8 +288,7 @@ static struct late_name *late_name_of(const struct trace *trace, struct late_nam
                                       event_id e)
 {
     struct late_name key = { .file = trace->tracks[trace->track[e]].file, .name = trace->name[e] };
-    size_t i;
-    SEARCH(i, count, rows_compare(&names[i], &key, by_file_name) < 0);
+    size_t i = PLACE(k, count, rows_compare(&names[k], &key, by_file_name) < 0);
     return i < count && rows_compare(&names[i], &key, by_file_name) == 0 ? &names[i] : NULL;
 }
 

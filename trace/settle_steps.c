@@ -101,8 +101,7 @@ static bool drop_doubled_marks(struct trace_builder *builder, const struct mark_
 static int64_t bounded_mark(void *context, size_t e, int64_t dur_ns)
 {
     const struct mark_list *late = context;
-    size_t i;
-    SEARCH(i, late->count, late->at[i].event < e);
+    size_t i = PLACE(k, late->count, late->at[k].event < e);
     return i < late->count && late->at[i].event == e ? late->at[i].end_ns - late->at[i].start_ns : dur_ns;
 }
 
@@ -203,8 +202,7 @@ static void tell_lost(struct trace_builder *builder, const struct mark_list *mar
 /* The last mark of the COUNT at AT, by start, that began at NS or before, if it lasts then; else COUNT. */
 static size_t mark_at(const struct mark *at, size_t count, int64_t ns, size_t *near)
 {
-    size_t next;
-    SEARCH_NEAR(next, *near, count, at[next].start_ns <= ns);
+    size_t next = PLACE_NEAR(i, *near, count, at[i].start_ns <= ns);
     *near = next;
     return next > 0 && ns < at[next - 1].end_ns ? next - 1 : count;
 }

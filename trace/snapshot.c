@@ -108,9 +108,7 @@ void snapshot_lacks(struct snapshot *snapshot, enum lack lack, const char *text,
 
 size_t snapshot_first_segment(const struct snapshot *snapshot, uint32_t device)
 {
-    size_t i;
-    SEARCH(i, snapshot->segments.count, snapshot->segments.at[i].device < device);
-    return i;
+    return PLACE(i, snapshot->segments.count, snapshot->segments.at[i].device < device);
 }
 
 /* ---- stacks ---- */

@@ -7,8 +7,7 @@
 
 const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id)
 {
-    size_t i;
-    SEARCH(i, file->devices.count, file->devices.at[i].id < id);
+    size_t i = PLACE(k, file->devices.count, file->devices.at[k].id < id);
     return i < file->devices.count && file->devices.at[i].id == id ? &file->devices.at[i] : NULL;
 }
 

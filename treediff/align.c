@@ -373,8 +373,7 @@ static size_t keep_ascending(struct anchor *anchors, size_t count)
         mem_alloc(mem_times(count + 1, sizeof *ends));
     size_t longest = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t length;
-        SEARCH(length, longest, anchors[ends[length]].after < anchors[i].after);
+        size_t length = PLACE(k, longest, anchors[ends[k]].after < anchors[i].after);
         anchors[i].last = length ? ends[length - 1] : WORK_NONE;
         ends[length] = (uint32_t)i;
         longest += length == longest;
@@ -481,8 +480,7 @@ static uint32_t *candidates(const struct tree_aligner *aligner, struct tree_list
     *count = 0;
     for (size_t i = 0; i < before.count; i++) {
         uint64_t key = name_key(align_node_at(aligner, 0, before.at[i]));
-        size_t at;
-        SEARCH(at, distinct, names[at] < key);
+        size_t at = PLACE(k, distinct, names[k] < key);
         if (at < distinct && names[at] == key)
             nodes[(*count)++] = before.at[i];
     }

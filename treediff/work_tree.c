@@ -166,8 +166,7 @@ static uint32_t place_of(const struct adding *adding, const struct calltree *cal
 {
     const struct trace *trace = adding->trace;
     track_id track = trace->track[call];
-    size_t t;
-    SEARCH(t, calls->thread_count, calls->threads[t].track < track);
+    size_t t = PLACE(i, calls->thread_count, calls->threads[i].track < track);
     if (t == calls->thread_count || calls->threads[t].track != track)
         return WORK_NONE;
     node_id open = calltree_open_at(calls, skips, &calls->threads[t], trace_start_ns(trace, call));

@@ -418,10 +418,8 @@ void view_spans_free(struct view_spans *spans)
 size_t view_row_search(const struct view_spans *spans, const struct view_row *row, unsigned class_of,
                        int64_t ns)
 {
-    size_t i;
-    SEARCH_BETWEEN(i, row->first_of_class[class_of], row->first_of_class[class_of + 1],
-                   view_start_in(spans, row, view_id_at(row, i)) < ns);
-    return i;
+    return PLACE_BETWEEN(i, row->first_of_class[class_of], row->first_of_class[class_of + 1],
+                         view_start_in(spans, row, view_id_at(row, i)) < ns);
 }
 
 const struct view_row *view_row_of(const struct view_spans *spans, event_id event, size_t *place)

@@ -131,8 +131,7 @@ static void take_known(struct row_picture *picture)
 {
     const struct steps *steps = picture->steps;
     const struct view_level *level = &picture->row->level[steps->k];
-    size_t i;
-    SEARCH(i, level->count, view_sum_bin(level, i) < steps->first);
+    size_t i = PLACE(p, level->count, view_sum_bin(level, p) < steps->first);
     for (; i < level->count; i++) {
         int64_t step = view_sum_bin(level, i) - steps->first;
         if (step >= steps->count)
@@ -163,8 +162,7 @@ static void take_short(struct row_picture *picture, unsigned class_of)
         if (known == steps->count)
             return;
         if (known > step && time.start_ns < until_ns) {
-            size_t next;
-            SEARCH_NEAR(next, i + 1, end, view_start_in(spans, row, view_id_at(row, next)) < until_ns);
+            size_t next = PLACE_NEAR(p, i + 1, end, view_start_in(spans, row, view_id_at(row, p)) < until_ns);
             i = next;
             continue;
         }

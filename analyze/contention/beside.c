@@ -263,8 +263,7 @@ DERIVED(beside, beside_of, beside_derive);
 /* The time of SET before NS. */
 static int64_t time_before(const struct beside_set *set, int64_t ns)
 {
-    size_t i;
-    SEARCH(i, set->when.count, set->when.at[i].start_ns < ns);
+    size_t i = PLACE(k, set->when.count, set->when.at[k].start_ns < ns);
     if (i == 0)
         return 0;
     const struct interval *last = &set->when.at[i - 1];

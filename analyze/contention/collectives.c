@@ -123,8 +123,8 @@ static uint32_t class_of(const struct transfer_query *query, const struct collec
         device++;
     const struct gpu_device *of = &beside->gpu->devices[device];
     int64_t start_ns = trace_start_ns(beside->trace, collective->event);
-    size_t i;
-    SEARCH(i, of->count, trace_start_ns(beside->trace, beside->gpu->event[of->first + i]) < start_ns);
+    size_t i =
+        PLACE(k, of->count, trace_start_ns(beside->trace, beside->gpu->event[of->first + k]) < start_ns);
     while (i < of->count && beside->gpu->event[of->first + i] != collective->event)
         i++;
     return i < of->count ? beside->class_of[of->first + i] : UINT32_MAX;

@@ -36,8 +36,7 @@ static int64_t busy_before(struct timed_set busy[DEVICE_USES], int64_t moment_ns
 /* Time of SET before MOMENT; of what lies in the sets BUSY (NULL: none) nothing counts. */
 static int64_t time_before(struct timed_set *set, struct timed_set *busy, int64_t moment_ns)
 {
-    size_t i;
-    SEARCH_NEAR(i, set->near, set->set.count, set->set.at[i].start_ns < moment_ns);
+    size_t i = PLACE_NEAR(k, set->near, set->set.count, set->set.at[k].start_ns < moment_ns);
     set->near = i;
     if (i == 0)
         return 0;

@@ -92,9 +92,8 @@ static size_t find_lookalike(const struct top_links *links, uint32_t process, in
     if (!top_may_have_lookalike(links, id))
         return links->lookalikes.count;
     const struct lookalike *at = links->lookalikes.at;
-    size_t low;
-    SEARCH(low, links->lookalikes.count,
-           at[low].process < process || (at[low].process == process && at[low].id < id));
+    size_t low = PLACE(i, links->lookalikes.count,
+                       at[i].process < process || (at[i].process == process && at[i].id < id));
     bool found = low < links->lookalikes.count && links->lookalikes.at[low].process == process &&
                  links->lookalikes.at[low].id == id;
     return found ? low : links->lookalikes.count;

@@ -63,10 +63,8 @@ static size_t find_record(const struct memory_records *records, size_t from, int
     }
     if (high > records->count)
         high = records->count;
-    size_t at;
-    SEARCH_BETWEEN(at, low, high,
-                   records->at[at].at_ns < moment_ns || (included && records->at[at].at_ns == moment_ns));
-    return at;
+    return PLACE_BETWEEN(
+        at, low, high, records->at[at].at_ns < moment_ns || (included && records->at[at].at_ns == moment_ns));
 }
 
 static void add_total(struct top_bytes *row, int64_t cpu, int64_t device)

@@ -30,9 +30,8 @@ static const struct key by_forwards[] = { ASC(struct forward, process),  ASC(str
 static event_id find_forward(const struct forwards *forwards, size_t process, int64_t sequence)
 {
     const struct forward *at = forwards->at;
-    size_t i;
-    SEARCH(i, forwards->count,
-           at[i].process < process || (at[i].process == process && at[i].sequence < sequence));
+    size_t i = PLACE(k, forwards->count,
+                     at[k].process < process || (at[k].process == process && at[k].sequence < sequence));
     bool found = i < forwards->count && at[i].process == process && at[i].sequence == sequence;
     return found ? at[i].event : EVENT_NONE;
 }

@@ -51,8 +51,7 @@ static void find_operators(struct arrow_end *ends, size_t count, const struct tr
             continue;
         uint32_t track = trace->track[e] & INT32_MAX;
         int64_t ns = trace_start_ns(trace, e);
-        size_t i;
-        SEARCH(i, count, ends[i].track < track || (ends[i].track == track && ends[i].ts_ns < ns));
+        size_t i = PLACE(k, count, ends[k].track < track || (ends[k].track == track && ends[k].ts_ns < ns));
         for (; i < count && ends[i].track == track && ends[i].ts_ns == ns; i++)
             ends[i].event = ends[i].event == EVENT_NONE ? e : ends[i].event;
     }
@@ -128,9 +127,7 @@ size_t perfetto_flows_between(struct perfetto_flow_ends *ends, const struct coll
 
 size_t perfetto_flows_first(const struct perfetto_flow_ends *ends, event_id e)
 {
-    size_t i;
-    SEARCH(i, ends->count, ends->at[i].event < e);
-    return i;
+    return PLACE(i, ends->count, ends->at[i].event < e);
 }
 
 /* Those of one kind. *NEXT: where the ends of the next event are likely to be. */

@@ -225,8 +225,7 @@ static void sort_connections(struct connections *all)
 /* The first entry of LINK; NULL if there is none. */
 static const struct connection *find_connection(const struct connections *all, int64_t link)
 {
-    size_t i;
-    SEARCH(i, all->count, all->at[i].link < link);
+    size_t i = PLACE(k, all->count, all->at[k].link < link);
     return link != RECORDER_NONE && i < all->count && all->at[i].link == link ? &all->at[i] : NULL;
 }
 
@@ -250,8 +249,7 @@ static void collect_connections(struct ascend *ascend)
 /* The arrow that ends at TASK; NULL if there is none. */
 static const struct arrow *find_arrow(const struct ascend *ascend, const struct ascend_task *task)
 {
-    size_t i;
-    SEARCH(i, ascend->arrows.count, ascend->arrows.at[i].start_ns < task->start_ns);
+    size_t i = PLACE(k, ascend->arrows.count, ascend->arrows.at[k].start_ns < task->start_ns);
     for (; i < ascend->arrows.count && ascend->arrows.at[i].start_ns == task->start_ns; i++) {
         const struct arrow *arrow = &ascend->arrows.at[i];
         if (arrow->device == task->device &&

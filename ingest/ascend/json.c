@@ -360,8 +360,7 @@ static void add_arrows(struct reading *reading)
             if (pass == 0 || flow->phase == 's')
                 continue;
             const struct track_facts *to = &reading->tracks[flow->track];
-            size_t at;
-            SEARCH(at, tails.count, tails.at[at].id < flow->id);
+            size_t at = PLACE(k, tails.count, tails.at[k].id < flow->id);
             if (at == tails.count || tails.at[at].id != flow->id)
                 continue;
             ascend_add_arrow(reading->ascend, to->device,

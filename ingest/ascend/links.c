@@ -99,11 +99,10 @@ static uint32_t innermost(const struct ascend_links *links, const struct ranges_
                           int64_t pid, int64_t tid, int64_t ns)
 {
     const struct ascend_host *hosts = links->hosts;
-    size_t i;
-    SEARCH(i, ranges->host.count,
-           compare_threads(&hosts[ranges->host.at[i]], pid, tid) < 0 ||
-               (compare_threads(&hosts[ranges->host.at[i]], pid, tid) == 0 &&
-                hosts[ranges->host.at[i]].start_ns <= ns));
+    size_t i = PLACE(k, ranges->host.count,
+                     compare_threads(&hosts[ranges->host.at[k]], pid, tid) < 0 ||
+                         (compare_threads(&hosts[ranges->host.at[k]], pid, tid) == 0 &&
+                          hosts[ranges->host.at[k]].start_ns <= ns));
     uint32_t at = i ? (uint32_t)i - 1 : ASCEND_NO_HOST;
     if (i && compare_threads(&hosts[ranges->host.at[at]], pid, tid) != 0)
         at = ASCEND_NO_HOST;
@@ -116,8 +115,7 @@ struct ascend_link ascend_links_find(const struct ascend_links *links, int64_t p
 {
     struct ascend_link link = { ASCEND_NO_HOST, innermost(links, &links->dequeues, pid, tid, ns), true, ns };
     int64_t correlation = link.dequeue == ASCEND_NO_HOST ? RECORDER_NONE : links->hosts[link.dequeue].link;
-    size_t i;
-    SEARCH(i, links->enqueues.count, links->enqueues.at[i].correlation < correlation);
+    size_t i = PLACE(k, links->enqueues.count, links->enqueues.at[k].correlation < correlation);
     bool is_queued = i < links->enqueues.count && links->enqueues.at[i].correlation == correlation;
     if (is_queued) {
         const struct ascend_host *enqueue = &links->hosts[links->enqueues.at[i].host];
@@ -138,8 +136,7 @@ void ascend_links_thread(const struct ascend_links *links, name_id name, int64_t
         const struct ascend_host *thread = &hosts[ranges->host.at[first]];
         SEARCH_BETWEEN(end, first, ranges->host.count,
                        compare_threads(&hosts[ranges->host.at[end]], thread->pid, thread->tid) == 0);
-        size_t i;
-        SEARCH_BETWEEN(i, first, end, hosts[ranges->host.at[i]].start_ns <= ns);
+        size_t i = PLACE_BETWEEN(k, first, end, hosts[ranges->host.at[k]].start_ns <= ns);
         for (uint32_t at = i > first ? (uint32_t)i - 1 : ASCEND_NO_HOST; at != ASCEND_NO_HOST;
              at = ranges->parent[at]) {
             const struct ascend_host *op = &hosts[ranges->host.at[at]];

@@ -113,9 +113,8 @@ static bool onnx_cut_ending(const char *name, size_t *len)
 /* The last of NODES that has the name ID and began before NS; EVENT_NONE. */
 static event_id last_node(const struct named_nodes *nodes, name_id id, int64_t ns)
 {
-    size_t i;
-    SEARCH(i, nodes->count,
-           nodes->at[i].name < id || (nodes->at[i].name == id && nodes->at[i].start_ns <= ns));
+    size_t i = PLACE(k, nodes->count,
+                     nodes->at[k].name < id || (nodes->at[k].name == id && nodes->at[k].start_ns <= ns));
     return i && nodes->at[i - 1].name == id ? nodes->at[i - 1].event : EVENT_NONE;
 }
 

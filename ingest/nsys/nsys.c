@@ -47,8 +47,7 @@ const struct nsys_string *nsys_string(const struct nsys *nsys, int64_t id)
         uint32_t place = id >= 0 && id < nsys->string_ids ? nsys->string_at[id] : 0;
         return place ? &nsys->strings.at[place - 1] : NULL;
     }
-    size_t i;
-    SEARCH(i, nsys->strings.count, nsys->strings.at[i].id < id);
+    size_t i = PLACE(k, nsys->strings.count, nsys->strings.at[k].id < id);
     return i < nsys->strings.count && nsys->strings.at[i].id == id ? &nsys->strings.at[i] : NULL;
 }
 

@@ -127,8 +127,7 @@ bool pf_clocks_convert(const struct pf_clocks *clocks, uint64_t key, int64_t at,
     if (place == ID_TABLE_NONE || clocks->clocks.at[place].readings.count == 0)
         return false;
     const struct pf_clock *clock = &clocks->clocks.at[place];
-    size_t i;
-    SEARCH(i, clock->readings.count, clock->readings.at[i].at_ns <= at);
+    size_t i = PLACE(k, clock->readings.count, clock->readings.at[k].at_ns <= at);
     const struct pf_reading *reading = &clock->readings.at[i ? i - 1 : 0];
     return !__builtin_sub_overflow(at, reading->at_ns, trace_ns) &&
            !__builtin_add_overflow(*trace_ns, reading->trace_ns, trace_ns);
