@@ -227,6 +227,8 @@ static bool takes_path_of_math(const struct trace *trace)
 /* Nothing is said where no softmax of attention was recorded, or none is known to be one. */
 void finding_add_attention(struct pricing *pricing)
 {
+    static const char *const replaced[] = { "aten::bmm", "aten::baddbmm", "aten::_softmax",
+                                            "aten::_softmax_backward_data", NULL };
     bool by_math = takes_path_of_math(pricing->trace);
     if (!(pricing->summary->features & FEATURE_SHAPES))
         return;
@@ -244,6 +246,7 @@ void finding_add_attention(struct pricing *pricing)
                          .code =
                              as_text(by_math ? "with sdpa_kernel(SDPBackend.FLASH_ATTENTION):"
                                              : "torch.nn.functional.scaled_dot_product_attention(q, k, v)"),
+                         .replaces = replaced,
                          .edit = { .kind = EDIT_FUSE_ATTENTION } },
             .complete = complete_attention });
 }

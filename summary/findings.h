@@ -45,6 +45,10 @@ struct priced_finding {
     struct text check; /* a command that shows the prediction */
     bool once; /* what is saved is only in the first step, which later steps do not have: they save nothing */
     bool unexplained; /* SAVES_NS is what nothing was recorded of: to find out why saves nothing yet */
+    const char *const *
+        replaces; /* operators in whose place the change has another, up to NULL; NULL: those that it makes faster */
+    bool
+        of_longest; /* without devices: it replaces the operator that takes longest, or makes most of its time shorter */
     struct edit edit;
 };
 
@@ -104,6 +108,18 @@ static inline bool findings_are_pauses(const struct findings *findings)
         if (!findings->at[i].unexplained)
             return false;
     return true;
+}
+
+/* Does what takes longest, half as long, save so much more than all that was found that it comes first? Than a pause to be explained,
+ * which saves nothing yet, it saves more; than a change twice as much. */
+static inline bool findings_longest_first(const struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct priced_finding *finding = &findings->at[i];
+        if ((finding->unexplained ? 1 : 2) * finding->saves_share > findings->half_saves_share)
+            return false;
+    }
+    return findings->count > 0 && findings->half.at;
 }
 
 /* Is there a part of a step, LARGEST_SHARE (0..1) of it, for the rest of which no change was found? All changes together then save less than

@@ -296,27 +296,28 @@ static void notice_answer(const struct findings *findings, struct result *result
         result_make_answered(result);
         return;
     }
+    struct buffer most = { 0 };
+    if (findings_longest_first(findings))
+        buffer_printf(&most,
+                      "a faster %s would save most: halving the longest saves %.1f %% of %s: %s; besides",
+                      findings->longest, quantity_percent(findings->half_saves_share), of, findings->half.at);
     if (first->unexplained) { /* to find out why saves nothing */
-        struct buffer most = { 0 };
         quantity_append_rounded_time(&step, (double)first->saves_ns);
-        if (findings->half.at)
-            buffer_printf(
-                &most, "a faster %s would save most: halving the longest saves %.1f %% of %s: %s; besides",
-                findings->longest, quantity_percent(findings->half_saves_share), of, findings->half.at);
         result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
                           "%s: %s; up to %.1f %% of %s, %s, is unexplained: %s",
                           most.at ? most.at : "what takes most", first->title.at,
                           quantity_percent(first->saves_share), of, step.at, first->advice.at);
-        buffer_release(&most);
     } else {
         append_now_and_then(&step, findings->step_ns, findings->step_ns - first->saves_ns);
         result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
-                          "what pays most: %s; without that %s %.1f %% of %s is saved, %s%s: %s",
-                          first->title.at, finding_price_word(first), quantity_percent(first->saves_share),
-                          of, step.at, doubt_of(findings), first->advice.at);
+                          "%s: %s; without that %s %.1f %% of %s is saved, %s%s: %s",
+                          most.at ? most.at : "what pays most", first->title.at, finding_price_word(first),
+                          quantity_percent(first->saves_share), of, step.at, doubt_of(findings),
+                          first->advice.at);
     }
     on_top(result);
     result_make_answered(result);
+    buffer_release(&most);
     buffer_release(&step);
     if (findings->unexplained.count) {
         result_add_notice(result, "unexplained", 1, NULL, TPA_NOWHERE, "%s", findings->unexplained.at);

@@ -248,7 +248,8 @@ static void add_change(struct headline *headline)
     if (!findings->priced || first == findings->count ||
         LEAST_OF_ALL * headline->alone_ns > (double)findings->at[first].saves_ns)
         return;
-    size_t before = headline->alone_ns > 0; /* findings without a price stand before these */
+    /* Findings without a price stand before these. */
+    size_t before = (size_t)(headline->alone_ns > 0) + (size_t)findings_longest_first(findings);
     answer->from_ns = findings->step_ns;
     answer->to_ns = findings->at[first].then_ns;
     answer->together_ns = findings->together_ns;
@@ -548,7 +549,7 @@ void summary_add_headline(const struct summary *summary, const struct findings *
         headline.answer->pattern = account_pattern_sentence(summary->account, headline.texts);
     if (headline.alone_ns > 0)
         add_alone(&headline);
-    bool longest_first = findings->count && findings->half.at && findings_are_pauses(findings);
+    bool longest_first = findings_longest_first(findings);
     if (longest_first)
         add_longest(&headline);
     size_t room = MOST - headline.answer->findings.count;

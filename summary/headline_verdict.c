@@ -702,12 +702,14 @@ const char *headline_change_of(struct headline *headline, const struct priced_fi
                         change.at + 1);
 }
 
-/* Does CHANGE name what takes the host longest? */
+/* Is CHANGE about what takes the host longest, or does it name it? */
 static bool names_largest(struct headline *headline, const struct priced_finding *change)
 {
     const char *title = headline_copy(headline, change->title),
                *where = headline_copy(headline, change->where);
     const char *name = NULL;
+    if (change->of_longest)
+        return true;
     for (size_t i = 0; !name && i < headline->summary->top_count; i++)
         name = headline->summary->top[i].named ? headline->summary->top[i].name : NULL;
     return name && ((title && strstr(title, name)) || (where && strstr(where, name)));
@@ -865,7 +867,7 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
     const struct findings *findings = headline->findings;
     struct answer *answer = headline->answer;
     size_t first = headline_first_lasting(findings);
-    if (findings->count && findings->half.at && findings_are_pauses(findings)) /* that comes before them */
+    if (findings_longest_first(findings)) /* that comes before them */
         return verdict;
     for (size_t i = 0; first == findings->count && findings->count && i < sizeof firsts / sizeof *firsts; i++)
         if (headline_rule_of(&findings->at[0]) == firsts[i].rule && findings->at[0].saves_share >= 0.5) {

@@ -165,6 +165,31 @@ static bool is_of_ends(const struct pricing *pricing, double share)
            share < ends;
 }
 
+/* Without devices: does FINDING replace the operator that takes longest, or are most pieces of it, by time, shorter with CHANGES? */
+static bool is_of_longest(const struct pricing *pricing, const struct priced_finding *finding,
+                          const struct changes *changes)
+{
+    const struct summary *summary = pricing->summary;
+    const struct replay_graph *graph = pricing->graph;
+    const char *name = NULL;
+    for (size_t i = 0; i < summary->top_count && !name; i++)
+        name = summary->top[i].named ? summary->top[i].name : NULL;
+    name_id longest = name ? names_find(pricing->trace->names, name, strlen(name)) : NAME_NONE;
+    int64_t all_ns = 0, shorter_ns = 0;
+    for (const char *const *replaced = finding->replaces; replaced && *replaced && name; replaced++)
+        if (strcmp(*replaced, name) == 0)
+            return true;
+    for (moment_id m = 1; m < graph->host_count && !summary->gpu && longest != NAME_NONE; m++) {
+        event_id inner = graph->inner[m];
+        if (inner == EVENT_NONE || pricing->trace->name[inner] != longest)
+            continue;
+        int64_t piece_ns = replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
+        all_ns += piece_ns;
+        shorter_ns += factors_get(&changes->piece, m) < 1 ? piece_ns : 0;
+    }
+    return 2 * shorter_ns > all_ns;
+}
+
 /* Does what OFFER changes save enough? Then it is added to the findings. */
 static bool settle(struct pricing *pricing, const struct offer *offer)
 {
@@ -187,6 +212,7 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
         findings->allocates_at_first_use |= finding.edit.kind == EDIT_NO_ALLOC;
         return false;
     }
+    finding.of_longest = is_of_longest(pricing, &finding, offer->changes);
     add_edit(pricing, &finding.edit, offer->changes);
     struct buffer check = { 0 };
     buffer_puts(&check, "tpa whatif");

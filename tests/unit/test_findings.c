@@ -643,6 +643,77 @@ TEST(what_takes_longest_stands_behind_small_changes)
 }
 
 /*
+ *   host     each step [ next batch, 2.4 or 2.6 ms ) [ aten::mm, 10 ms )
+ *
+ * Half of aten::mm is 5 ms: where the change saves less than half of that, a faster product comes first, and the sentence does not lead to the
+ * change.
+ */
+TEST(what_takes_longest_comes_before_changes_of_less_than_half)
+{
+    for (int64_t load_us = 2400; load_us <= 2600; load_us += 200) {
+        for (int64_t n = 0; n < 4; n++) {
+            int64_t us = (load_us + 10000) * n;
+            draw_step_us(n, us, load_us + 10000);
+            draw_loading_us(us, load_us);
+            draw_op_us("cpu_op", "aten::mm", us + load_us, 10000);
+        }
+        answer();
+        const struct answer *on_screen = result_answer(result);
+        bool first = load_us < 2500;
+        assert_int_equal(on_screen->findings.count, 2);
+        assert_string_equal(on_screen->findings.at[!first].action, "Make aten::mm faster");
+        assert_string_equal(on_screen->findings.at[first].action, "Load batches beside the loop");
+        assert_int_equal(strstr(on_screen->verdict, "No change was found") == NULL, first);
+        assert_int_equal(strncmp(notice_of("answer"), "a faster operation would save most", 34) == 0, first);
+        assert_non_null(strstr(on_screen->change_note, first ? "change 2" : "change 1"));
+    }
+}
+
+/*
+ *   host     0 [ bmm, 300 )[ _softmax, 200 )[ bmm, 300 ) 800 [ aten::add ) 1000
+ *
+ * The products take longest. Attention in one kernel is in their place, though its price on CPUs is the softmax alone.
+ */
+TEST(a_change_that_replaces_what_takes_longest_is_not_elsewhere)
+{
+    static const char *const names[] = { "aten::bmm", "aten::_softmax", "aten::bmm" };
+    static const char *const dims[] = { "[[1, 512, 64], [1, 64, 512]]", "[[1, 512, 512], [], []]",
+                                        "[[1, 512, 512], [1, 512, 64]]" };
+    for (int64_t n = 0; n < 3; n++) {
+        draw_step_us(n, 1000 * n, 1000);
+        for (int64_t i = 0, us = 1000 * n; i < 3; us += i++ == 1 ? 200 : 300) {
+            draw_op_us("cpu_op", names[i], us, i == 1 ? 200 : 300);
+            draw_text(ARG_INPUT_DIMS, dims[i]);
+        }
+        draw_op_us("cpu_op", "aten::add", 1000 * n + 800, 200);
+    }
+    answer();
+    const struct answer *on_screen = result_answer(result);
+    assert_int_equal(strncmp(on_screen->verdict, "aten::bmm takes 60.0 %", 22), 0);
+    assert_null(strstr(on_screen->verdict, "No change was found"));
+    assert_string_equal(on_screen->findings.at[0].action, "Compute attention in one kernel");
+}
+
+/* The root takes longest, in the optimizer, where it goes; or the product does, which the change of the optimizer leaves as it is. */
+TEST(a_change_that_makes_what_takes_longest_shorter_is_not_elsewhere)
+{
+    for (int64_t product_us = 250; product_us <= 400; product_us += 150) {
+        for (int64_t n = 0; n < 3; n++) {
+            draw_step_us(n, 1000 * n, 1000);
+            draw_op_us("user_annotation", "Optimizer.step#AdamW.step", 1000 * n, 500);
+            for (int64_t i = 0; i < 10; i++)
+                draw_op_us("cpu_op", "aten::sqrt", 1000 * n + 50 * i, i % 2 ? 48 : 20);
+            draw_op_us("cpu_op", "aten::mm", 1000 * n + 500, product_us);
+            draw_op_us("cpu_op", "aten::addmm", 1000 * n + 500 + product_us, 500 - product_us);
+        }
+        answer();
+        const char *said =
+            strstr(result_answer(result)->verdict, "No change was found that makes this faster");
+        assert_int_equal(said != NULL, product_us == 400);
+    }
+}
+
+/*
  *   host     launch [ cudaDeviceSynchronize   20 ms ) touches pages, 6 ms [ cudaFree
  *   device   10 us [ add, 20 ms                     )  page  page  page
  *
