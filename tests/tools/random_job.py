@@ -11,6 +11,7 @@ which collectives are told apart. No two durations of one collective are the sam
 import argparse
 import hashlib
 import json
+import math
 import os
 import random
 
@@ -198,6 +199,8 @@ class Plan:
         self.jitter = chance.choice([0, 0.01, 0.03])
         self.first = chance.randint(SETTLED // 3, SETTLED // 3 + 2 * self.every)  # of the steps that are recorded
         self.recorded = self.every * chance.randint(2, 4) + chance.randint(1, self.every) if not even else chance.randint(5, 12)
+        self.logged = 0  # of the others each so manieth waits
+        self.draw_second(random.Random(f"second {seed} {even}"))
         self.noted = range(self.first + self.recorded + 1)  # the steps whose events are kept
         self.jitters = {}  # those drawn so far, by rank, step and what they are of: a changed plan has the same
         self.edit, self.change = self.draw_edit(chance)
@@ -220,6 +223,15 @@ class Plan:
         if self.ranks > 1:
             edits.append(("--overlap-comm", {"transfer": None}))
         return chance.choice(edits)
+
+    def draw_second(self, chance):
+        """Some jobs log, too, by a plan of its own: each is recorded twice, and the time after which both repeat at least once."""
+        if self.kind in ("evaluate", "checkpoint", "slow batch") and chance.random() < 0.5:
+            self.logged = chance.randint(2, 5)
+            self.recorded = max(self.period(), 2 * self.every, 2 * self.logged) + chance.randint(1, self.every)
+
+    def period(self):
+        return math.lcm(self.every, self.logged or 1)
 
     def draw_upload(self, chance):
         """Some jobs copy each batch from pageable memory: pinned memory is then the change, and the copy stays on its stream."""
@@ -342,7 +354,8 @@ class SteadyRank:
 
     def end_step(self):
         plan, special = self.plan, self.plan.special(self.step)
-        if plan.item or (special and plan.kind in ("log", "accumulate")):
+        logs = plan.logged and self.step % plan.logged == plan.logged - 1
+        if plan.item or logs or (special and plan.kind in ("log", "accumulate")):
             self.item()
         if special and plan.kind == "evaluate":
             self.pause("eval", plan.extra)
@@ -391,7 +404,7 @@ def reduce_all(plan, ranks, step):
 
 def period_of_job(plan, ranks):
     """What a step takes in the steady state: from begin to begin on the host, from end to end on devices, of the slowest; in microseconds."""
-    steps = (SIMULATED - 1 - SETTLED) // plan.every * plan.every
+    steps = (SIMULATED - 1 - SETTLED) // plan.period() * plan.period()
     last = SIMULATED - 1
     return max(max(rank.begins[last] - rank.begins[last - steps], rank.ends[last] - rank.ends[last - steps]) / steps for rank in ranks)
 
