@@ -12,7 +12,7 @@ struct whatif_args {
     struct load_args load;
     struct opt_list scales, syncs;
     bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
-    bool fuse_attention, fuse_optimizer, no_compile, no_contention;
+    bool fuse_attention, fuse_optimizer, no_recompute, no_compile, no_contention;
     const char *contention, *contention_from;
     int64_t comm_bandwidth; /* below 0: not given */
     int ranks;
@@ -76,6 +76,8 @@ static const struct opt whatif_opts[] = {
              "operations that one kernel could do (tpa sequences) are one"),
     OPT_FLAG(0, "fuse-attention", struct whatif_args, fuse_attention,
              "attention that is computed step by step (products and softmax) is one kernel"),
+    OPT_FLAG(0, "no-recompute", struct whatif_args, no_recompute,
+             "activations are kept: the backward pass computes nothing of the forward pass again"),
     OPT_FLAG(
         0, "fuse-optimizer", struct whatif_args, fuse_optimizer,
         "optimizers do each operation once for all parameters (foreach=True; without devices fused=True)"),
@@ -148,6 +150,7 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     add_edit(edits, args->no_first_use, EDIT_NO_FIRST_USE);
     add_edit(edits, args->fuse, EDIT_FUSE);
     add_edit(edits, args->fuse_attention, EDIT_FUSE_ATTENTION);
+    add_edit(edits, args->no_recompute, EDIT_NO_RECOMPUTE);
     add_edit(edits, args->fuse_optimizer, EDIT_FUSE_OPTIMIZER);
     char *end = NULL;
     double contention = args->contention ? strtod(args->contention, &end) : 0;

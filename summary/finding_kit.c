@@ -18,6 +18,8 @@ const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", "Multiply matrices on tensor cores", false },
     [FINDING_FUSION] = { "fusion", "sequences", "Fuse operations on the device", false },
     [FINDING_ATTENTION] = { "attention", "sequences", "Compute attention in one kernel", true },
+    [FINDING_RECOMPUTATION] = { "recomputation", "operators", "Keep more activations, if memory allows",
+                                false },
     [FINDING_OPTIMIZER] = { "optimizer", "operators", "Update all parameters in one call", false },
     [FINDING_FIRST_CALLS] = { "first_calls", "operators", "Record later calls, after a warm-up", false },
     [FINDING_THREADS] = { "threads", "operators", "Compute with fewer threads", false },

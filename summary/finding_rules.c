@@ -1223,6 +1223,7 @@ void finding_rules_look(struct pricing *pricing)
     if (may_price_host_time(pricing))
         finding_add_host_time(pricing);
     finding_add_attention(pricing);
+    finding_add_recomputation(pricing);
     finding_add_optimizer(pricing);
     if (summary->gpu)
         finding_rules_find_devices(pricing);

@@ -251,6 +251,34 @@ void finding_add_attention(struct pricing *pricing)
             .complete = complete_attention });
 }
 
+/* "12 times, 14.772ms in all". */
+static void complete_recomputation(struct pricing *pricing, struct priced_finding *finding,
+                                   const struct offer *offer)
+{
+    struct buffer where = { 0 };
+    buffer_printf(&where, "%zu time%s, ", offer->effect.count, offer->effect.count == 1 ? "" : "s");
+    quantity_append_rounded_time(&where, (double)offer->effect.time_ns);
+    buffer_puts(&where, " in all");
+    finding->where = pricing_keep(pricing, &where);
+}
+
+/* Activations that were not kept. Where the backward pass computes none again, nothing is said. */
+void finding_add_recomputation(struct pricing *pricing)
+{
+    finding_offer(
+        pricing, FINDING_RECOMPUTATION,
+        (struct offer){
+            .finding = { .title = as_text("the backward pass computes the forward pass again (checkpoints of "
+                                          "activations)"),
+                         .was = as_text("torch.utils.checkpoint.checkpoint(block, x)"),
+                         .code = as_text("block(x)"),
+                         .advice =
+                             as_text("it saves memory for this time: checkpoint fewer blocks, as far as "
+                                     "there is memory (tpa memory), or those that are cheap to compute"),
+                         .edit = { .kind = EDIT_NO_RECOMPUTE } },
+            .complete = complete_recomputation });
+}
+
 static bool is_optimizer_step(const struct trace *trace,
                               event_id e) /* by its name alone, as place_find wants */
 {

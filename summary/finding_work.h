@@ -10,6 +10,7 @@ void finding_add_fusion(struct pricing *pricing);
 void finding_add_host_fusion(struct pricing *pricing);
 void finding_add_attention(struct pricing *pricing);
 void finding_add_optimizer(struct pricing *pricing);
+void finding_add_recomputation(struct pricing *pricing);
 void finding_add_slow_calls(struct pricing *pricing);
 void finding_add_tensor_cores(struct pricing *pricing);
 void finding_add_slow_operators(struct pricing *pricing);

@@ -26,6 +26,7 @@ enum edit_kind {
     EDIT_AT_PEAK,       /* operators that run below FACTOR of what the device could reach it */
     EDIT_FUSE,          /* neighbours on a stream that one kernel could do are one */
     EDIT_FUSE_ATTENTION, /* attention computed step by step is one kernel */
+    EDIT_NO_RECOMPUTE,   /* the backward pass computes nothing of the forward pass again */
     EDIT_FUSE_OPTIMIZER, /* the optimizer does each operation once for all parameters */
     EDIT_OVERLAP_COMM, /* nobody waits for communication; FACTOR: what it costs computation; 0: as measured */
     EDIT_NO_CONTENTION,     /* nothing runs slower because of what runs beside it */

@@ -70,6 +70,7 @@ void edit_batch(const struct editing *editing);
 void edit_fuse(const struct editing *editing);
 void edit_fuse_attention(const struct editing *editing);
 void edit_fuse_optimizer(const struct editing *editing);
+void edit_no_recompute(const struct editing *editing);
 void edit_ranks_like_median(const struct editing *editing, bool devices_only);
 
 #endif

@@ -20,6 +20,7 @@ bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_ef
     case EDIT_AT_PEAK: edit_at_peak(&editing); break;
     case EDIT_FUSE: edit_fuse(&editing); break;
     case EDIT_FUSE_ATTENTION: edit_fuse_attention(&editing); break;
+    case EDIT_NO_RECOMPUTE: edit_no_recompute(&editing); break;
     case EDIT_FUSE_OPTIMIZER: edit_fuse_optimizer(&editing); break;
     case EDIT_OVERLAP_COMM: edit_overlap_comm(&editing); break;
     case EDIT_NO_CONTENTION: edit_no_contention(&editing); break;

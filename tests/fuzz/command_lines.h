@@ -159,7 +159,7 @@ static const char *const command_lines[] = {
     "diff --budget 900 t u",
     "whatif --batch 2x --at-peak 20% t",
     "whatif --overlap-comm --contention-from u t",
-    "whatif --fuse-attention --fuse-optimizer --pinned-copies t",
+    "whatif --fuse-attention --fuse-optimizer --no-recompute --pinned-copies t",
 };
 
 static const char *const output_formats[] = { "", "csv", "json", "md", "arrow" };

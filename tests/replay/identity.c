@@ -165,6 +165,7 @@ static void check_edits(const struct replay_graph *graph, const char *path)
         { .kind = EDIT_OVERLAP_COMM },
         { .kind = EDIT_OVERLAP_COMM, .factor = 1.3 },
         { .kind = EDIT_NO_CONTENTION },
+        { .kind = EDIT_NO_RECOMPUTE },
         { .kind = EDIT_RANKS_LIKE_MEDIAN },
         { .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = ".", .pattern_len = 1, .factor = 0.5 },
     };
