@@ -670,12 +670,30 @@ static bool is_balanced(const char *text, size_t len)
     return depth == 0;
 }
 
+/* TEXT, LEN bytes of code; what is quoted stays in one line, unless it has blanks. */
+static void append_code(struct buffer *out, const char *text, size_t len)
+{
+    for (size_t from = 0, i = 0; i <= len; from = i) {
+        const char *quote = memchr(text + i, '"', len - i);
+        const char *end = quote ? memchr(quote + 1, '"', len - (size_t)(quote + 1 - text)) : NULL;
+        if (!end || memchr(quote, ' ', (size_t)(end - quote))) {
+            escape_html(out, text + from, len - from);
+            return;
+        }
+        escape_html(out, text + from, (size_t)(quote - text) - from);
+        buffer_puts(out, "<span class=\"quoted\">");
+        escape_html(out, quote, (size_t)(end + 1 - quote));
+        buffer_puts(out, "</span>");
+        i = (size_t)(end + 1 - text);
+    }
+}
+
 static void append_marked(struct buffer *out, const char *tag, const char *text, size_t len)
 {
     if (!len)
         return;
     buffer_printf(out, "<%s>", tag);
-    escape_html(out, text, len);
+    append_code(out, text, len);
     buffer_printf(out, "</%s>", tag);
 }
 
@@ -692,12 +710,12 @@ static void append_diff(struct buffer *out, const char *was, const char *code)
         code_len = strlen(code);
     }
     buffer_puts(out, "<p class=\"diff\"><code>");
-    escape_html(out, code, begin);
+    append_code(out, code, begin);
     append_marked(out, "del", was + begin, was_len - end);
     if (begin + end == 0 && was_len && was_len + code_len > LINE)
         buffer_puts(out, "<br/>");
     append_marked(out, "ins", code + begin, code_len - end);
-    escape_html(out, code + begin + code_len - end, end);
+    append_code(out, code + begin + code_len - end, end);
     buffer_puts(out, "</code></p>\n");
 }
 

@@ -367,7 +367,7 @@ void nightly_notice(const struct nightly *nightly, const struct nightly_args *ar
     }
     if (count > 0)
         result_add_notice(result, "accept", 0, NULL, TPA_NOWHERE,
-                          "if that is wanted: tpa nightly accept --store %s --label %s --reason WHY",
+                          "if the new level is wanted: tpa nightly accept --store %s --label %s --reason WHY",
                           nightly_store_word(args->store, &result->arena),
                           nightly_store_word(run->label, &result->arena));
 }
