@@ -257,20 +257,21 @@ static const char *advise_less(const struct screen *screen)
     const struct in_use_row *holder = holder_of(screen);
     bool at_peak = (double)oom->allocated >= about * (double)most_of(screen->device);
     double smaller = ceil(100 * (double)oom->missing / (double)(oom->allocated + oom->request));
-    const char *batch = arena_printf(
-        screen->arena, "a batch that is %.0f %% smaller fits, too, if all that is in use grows with it",
-        smaller);
     if (!holder || !at_peak || holder->bytes < oom->missing)
-        return arena_printf(screen->arena, "It requests %s; %s of what is in use must be free by then: %s.",
-                            bytes_text(screen, oom->request), bytes_text(screen, oom->missing), batch);
+        return arena_printf(
+            screen->arena,
+            "%s of what is in use must be free by then: make the batch %.0f %% smaller, if all "
+            "that is in use grows with it.",
+            bytes_text(screen, oom->missing), smaller);
     int64_t blocks = (int64_t)ceil((double)oom->missing / ((double)holder->bytes / (double)holder->count));
-    const char *line = without_folders(holder->name.at);
     return arena_printf(
-        screen->arena, "Free %s%s by then, or compute %s again (torch.utils.checkpoint); %s.",
+        screen->arena,
+        "Free %s%s by then, or make the batch %.0f %% smaller; torch.utils.checkpoint computes again what a "
+        "backward pass needs, and so much smaller a batch is enough if all that is in use grows with it.",
         holder->count == 1
             ? "the block of "
             : arena_printf(screen->arena, "%" PRId64 " of the %" PRId64 " blocks of ", blocks, holder->count),
-        line, holder->count == 1 ? "it" : "them", batch);
+        without_folders(holder->name.at), smaller);
 }
 
 static const char *oom_advice(const struct screen *screen)
