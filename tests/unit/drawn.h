@@ -58,12 +58,17 @@ static void draw_forget(void *unused)
     drawn_last = NULL;
 }
 
-/* Begin a drawing that keeps WANTS. */
-static void draw_begin(const struct trace_wants *wants)
+static void draw_begin_with(const struct trace_wants *wants, const char *path)
 {
     draw_builder = trace_builder_open(wants ? wants : &(const struct trace_wants){ 0 });
     arena_defer(&unit_scratch, draw_forget, &draw_builder);
-    draw_open_file("drawn.json");
+    draw_open_file(path);
+}
+
+/* Begin a drawing that keeps WANTS. */
+static void draw_begin(const struct trace_wants *wants)
+{
+    draw_begin_with(wants, "drawn.json");
 }
 
 static struct trace_builder *draw_builder_now(void)
@@ -85,11 +90,13 @@ static inline struct trace_file *drawn_file(void)
     return trace_builder_current_file(draw_builder_now());
 }
 
-/* A further file: device 0 of one file is not device 0 of another. */
+/* The first, or a further, file: device 0 of one file is not device 0 of another. */
 static inline void draw_file(const char *path)
 {
-    draw_builder_now();
-    draw_open_file(path);
+    if (draw_builder)
+        draw_open_file(path);
+    else
+        draw_begin_with(drawn_wants, path);
 }
 
 /* The trace that was drawn last. */

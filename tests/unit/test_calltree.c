@@ -25,6 +25,15 @@ static const char *caller(const struct calltree *tree, const char *name)
     return "?";
 }
 
+/* Events and their callers, EXPECTED as "b<a c<a a<-". */
+static void assert_callers(const struct calltree *tree, const char *expected)
+{
+    char event[16], by[16];
+    for (int used; sscanf(expected, " %15[^<]<%15s%n", event, by, &used) == 2; expected += used)
+        assert_string_equal(caller(tree, event), by);
+    assert_string_equal(expected, "");
+}
+
 static struct calltree *nested(const struct trace *trace)
 {
     struct calltree *tree = calltree_open(trace, takes_all, NULL);
@@ -49,11 +58,7 @@ TEST(events_nest_by_time_whatever_their_order)
     struct calltree *tree = scratch(nested(drawn()));
     assert_int_equal(tree->count, 5);
     assert_int_equal(tree->thread_count, 1);
-    assert_string_equal(caller(tree, "a"), "-");
-    assert_string_equal(caller(tree, "b"), "a");
-    assert_string_equal(caller(tree, "c"), "a");
-    assert_string_equal(caller(tree, "d"), "b");
-    assert_string_equal(caller(tree, "e"), "-");
+    assert_callers(tree, "a<- b<a c<a d<b e<-");
     for (node_id n = 1; n < tree->count; n++)
         assert_true(tree->parent[n] == NODE_NONE || tree->parent[n] < n);
 }
@@ -72,9 +77,7 @@ TEST(a_child_may_end_with_its_parent_but_not_start_at_its_end)
     draw_host("cpu_op", "next", 1, 10, 5);
     draw_host("cpu_op", "point", 1, 10, 0);
     struct calltree *tree = scratch(nested(drawn()));
-    assert_string_equal(caller(tree, "end"), "a");
-    assert_string_equal(caller(tree, "next"), "-");
-    assert_string_equal(caller(tree, "point"), "next");
+    assert_callers(tree, "end<a next<- point<next");
 }
 
 /*
@@ -95,11 +98,7 @@ TEST(what_only_overlaps_closes_the_call_it_leaves)
     draw_host("cpu_op", "e", 1, 16, 9);
     draw_host("cpu_op", "f", 1, 17, 2);
     struct calltree *tree = scratch(nested(drawn()));
-    assert_string_equal(caller(tree, "b"), "a");
-    assert_string_equal(caller(tree, "c"), "a");
-    assert_string_equal(caller(tree, "d"), "c");
-    assert_string_equal(caller(tree, "e"), "-");
-    assert_string_equal(caller(tree, "f"), "e");
+    assert_callers(tree, "b<a c<a d<c e<- f<e");
     assert_int_equal(tree->overlaps, 2);
 }
 
@@ -110,9 +109,7 @@ TEST(of_equal_events_the_first_is_the_parent)
     draw_host("cpu_op", "first", 1, 0, 9);
     draw_host("cpu_op", "second", 1, 0, 9);
     struct calltree *tree = scratch(nested(drawn()));
-    assert_string_equal(caller(tree, "first"), "-");
-    assert_string_equal(caller(tree, "second"), "first");
-    assert_string_equal(caller(tree, "short"), "second");
+    assert_callers(tree, "first<- second<first short<second");
 }
 
 /*
@@ -133,8 +130,7 @@ TEST(moved_events_nest_on_their_new_thread)
     assert_int_equal(tree->count, 4);
     assert_int_equal(tree->thread_count, 3);
     assert_int_equal(tree->threads[2].track, 77);
-    assert_string_equal(caller(tree, "call"), "a");
-    assert_string_equal(caller(tree, "lost"), "-");
+    assert_callers(tree, "call<a lost<-");
     node_id *nodes = calltree_nodes(tree);
     for (event_id e = 0; e < 4; e++)
         assert_int_equal(tree->event[nodes[e]], e);

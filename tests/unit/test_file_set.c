@@ -3,11 +3,9 @@
  * 10 us per step, and steps of 10 us each.
  */
 
-#include "tests/unit/scratch.h"
+#include "tests/unit/drawn.h"
 #include "derive/file_set.h"
-#include "trace/builder.h"
 #include <stdio.h>
-#include <string.h>
 
 #define US INT64_C(1000)
 
@@ -19,40 +17,26 @@ struct file {
     const char *host, *backend;
 };
 
-static void add_file(struct trace_builder *builder, const struct file *file)
+static void draw(const struct file *file)
 {
-    trace_builder_file(builder, file->path, "Chrome JSON");
-    struct trace_file *of = trace_builder_current_file(builder);
-    of->rank = file->rank;
-    of->world_size = file->world_size;
-    of->host_name = file->host;
-    of->backend = file->backend;
-    struct trace_chunk *chunk = trace_chunk_open(builder);
-    struct track_key key = { .pid = file->pid, .tid = 1 };
+    draw_file(file->path);
+    drawn_file()->rank = file->rank;
+    drawn_file()->world_size = file->world_size;
+    drawn_file()->host_name = file->host;
+    drawn_file()->backend = file->backend;
     for (int i = 0; i < (file->steps ? file->steps : 1); i++) {
         char name[32];
         snprintf(name, sizeof name, file->steps ? "ProfilerStep#%d" : "aten::mm", file->first_step + i);
-        trace_chunk_event(chunk, &(struct chunk_event){
-                                     .phase = 'X',
-                                     .start_ns = (file->start_us + 10 * i) * US,
-                                     .dur_ns = 10 * US,
-                                     .name = trace_chunk_name(chunk, name, strlen(name)),
-                                     .track = trace_chunk_track(chunk, &key),
-                                     .category = trace_chunk_category(chunk, "cpu_op", 6),
-                                 });
+        draw_event("cpu_op", name, file->pid, 1, (file->start_us + 10 * i) * US, 10 * US);
     }
-    assert_true(trace_builder_append(builder, chunk, NULL));
-    trace_chunk_free(chunk);
 }
 
 static struct trace *make(const struct file *files, size_t count, enum trace_files_are files_are)
 {
-    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     for (size_t i = 0; i < count; i++)
-        add_file(builder, &files[i]);
-    struct trace *trace = scratch_trace(trace_builder_finish(builder));
-    trace->files_are = files_are;
-    return trace;
+        draw(&files[i]);
+    drawn()->files_are = files_are;
+    return drawn();
 }
 
 #define MAKE(files) make(files, sizeof(files) / sizeof *(files), TRACE_FILES_AS_FOUND)

@@ -50,22 +50,41 @@ static struct history_finding judge(struct case_of *nights, const struct history
     return now;
 }
 
-static void expect(const struct case_of *nights, size_t first, size_t count, enum history_verdict verdict)
+/* The verdicts EXPECTED of runs or ranges of them: "14 NEW, 15-19 EXISTING". */
+static void expect(const struct case_of *nights, const char *expected)
 {
-    for (size_t i = first; i < first + count; i++)
-        if (nights->verdicts[i] != verdict)
-            fail_msg("run %zu is %s, not %s", i, history_verdict_name(nights->verdicts[i]),
-                     history_verdict_name(verdict));
+    while (*expected) {
+        size_t first, last;
+        if (sscanf(expected, "%zu-%zu", &first, &last) == 1)
+            last = first;
+        expected += strcspn(expected, " ") + 1;
+        size_t len = strcspn(expected, ",");
+        for (size_t i = first; i <= last; i++) {
+            const char *verdict = history_verdict_name(nights->verdicts[i]);
+            if (strlen(verdict) != len || strncmp(verdict, expected, len) != 0)
+                fail_msg("run %zu is %s, not %.*s", i, verdict, (int)len, expected);
+        }
+        expected += len + strspn(expected + len, ", ");
+    }
+}
+
+/* Add LEVELS to NIGHTS, "14*100 5*105" for fourteen nights of 100 and five of 105, and judge them all; they must have these VERDICTS. */
+static struct history_finding judged(struct case_of *nights, const char *levels, const char *verdicts)
+{
+    double level;
+    for (int count, used; sscanf(levels, "%d*%lf%n", &count, &level, &used) == 2; levels += used)
+        add(nights, level, (size_t)count);
+    assert_string_equal(levels, "");
+    struct history_finding now = judge(nights, NULL);
+    expect(nights, verdicts);
+    return now;
 }
 
 TEST(steady_nights_are_the_same)
 {
     struct case_of nights = { .count = 0 };
-    add(&nights, 100, 40);
-    struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 0, 1, HISTORY_FIRST);
-    expect(&nights, 1, 3, HISTORY_UNKNOWN); /* four nights tell how much they vary */
-    expect(&nights, 4, 36, HISTORY_SAME);
+    /* four nights tell how much they vary */
+    struct history_finding now = judged(&nights, "40*100", "0 first, 1-3 cannot tell, 4-39 same");
     assert_true(fabs(now.reference - 100) < 0.3);
     assert_true(now.noise > 0.003 && now.noise < 0.007);
     assert_int_equal(now.first_bad, HISTORY_NO_RUN);
@@ -75,12 +94,7 @@ TEST(steady_nights_are_the_same)
 TEST(a_step_is_new_once_and_existing_after)
 {
     struct case_of nights = { .count = 0 };
-    add(&nights, 100, 14);
-    add(&nights, 105, 30);
-    struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 4, 10, HISTORY_SAME);
-    expect(&nights, 14, 1, HISTORY_NEW);
-    expect(&nights, 15, 29, HISTORY_EXISTING);
+    struct history_finding now = judged(&nights, "14*100 30*105", "4-13 same, 14 NEW, 15-43 EXISTING");
     assert_int_equal(now.first_bad, 14);
     assert_int_equal(now.last_good, 13);
     assert_true(fabs(now.reference - 100) < 0.3);
@@ -91,30 +105,17 @@ TEST(a_step_is_new_once_and_existing_after)
 TEST(going_back_is_fixed_once)
 {
     struct case_of nights = { .count = 0 };
-    add(&nights, 100, 14);
-    add(&nights, 105, 5);
-    add(&nights, 100, 5);
-    struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 14, 1, HISTORY_NEW);
-    expect(&nights, 19, 1, HISTORY_FIXED);
-    expect(&nights, 20, 4, HISTORY_SAME);
+    struct history_finding now = judged(&nights, "14*100 5*105 5*100", "14 NEW, 19 FIXED, 20-23 same");
     assert_int_equal(now.first_bad, HISTORY_NO_RUN);
     /* Five bad nights were a level of their own: when it comes back it is as new as before. */
-    add(&nights, 105, 1);
-    judge(&nights, NULL);
-    expect(&nights, 24, 1, HISTORY_NEW);
+    judged(&nights, "1*105", "24 NEW");
 }
 
 TEST(a_second_step_up_is_new_again)
 {
     struct case_of nights = { .count = 0 };
-    add(&nights, 100, 14);
-    add(&nights, 105, 5);
-    add(&nights, 111, 3);
-    struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 15, 4, HISTORY_EXISTING);
-    expect(&nights, 19, 1, HISTORY_NEW);
-    expect(&nights, 20, 2, HISTORY_EXISTING);
+    struct history_finding now =
+        judged(&nights, "14*100 5*105 3*111", "15-18 EXISTING, 19 NEW, 20-21 EXISTING");
     assert_int_equal(now.first_bad, 19);
     assert_true(fabs(now.reference - 100) < 0.3); /* still that of the first step */
 }
@@ -126,43 +127,26 @@ TEST(an_accepted_level_is_the_reference)
     add(&nights, 105, 6);
     nights.accepted[14] = true;
     struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 14, 1, HISTORY_ACCEPTED);
+    expect(&nights, "14 accepted");
     for (size_t i = 15; i < 20; i++)
         assert_true(nights.verdicts[i] == HISTORY_SAME || nights.verdicts[i] == HISTORY_UNSURE);
     assert_int_equal(now.first_bad, HISTORY_NO_RUN);
     assert_true(fabs(now.reference - 105) < 0.5);
     /* What earlier nights told of the noise is not forgotten: a step is found at once. */
-    add(&nights, 110, 1);
-    judge(&nights, NULL);
-    expect(&nights, 20, 1, HISTORY_NEW);
+    judged(&nights, "1*110", "20 NEW");
 }
 
 TEST(one_odd_night_hides_no_step)
 {
     struct case_of nights = { .count = 0 };
-    add(&nights, 100, 7);
-    add(&nights, 112, 1);
-    add(&nights, 100, 6);
-    add(&nights, 104, 2);
-    judge(&nights, NULL);
-    expect(&nights, 7, 1, HISTORY_NEW);
-    expect(&nights, 8, 1, HISTORY_FIXED);
-    expect(&nights, 9, 5, HISTORY_SAME);
-    expect(&nights, 14, 1, HISTORY_NEW);
-    expect(&nights, 15, 1, HISTORY_EXISTING);
+    judged(&nights, "7*100 1*112 6*100 2*104", "7 NEW, 8 FIXED, 9-13 same, 14 NEW, 15 EXISTING");
 }
 
-/* Better is the reference from its third night on, so that losing it is NEW; one lucky night is not. */
 /* The night before the step was better than the others: it is good, though it is no part of their level. */
 TEST(a_better_night_is_the_last_good_one)
 {
     struct case_of nights = { .count = 0 };
-    add(&nights, 100, 12);
-    add(&nights, 90, 1);
-    add(&nights, 110, 1);
-    struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 12, 1, HISTORY_BETTER);
-    expect(&nights, 13, 1, HISTORY_NEW);
+    struct history_finding now = judged(&nights, "12*100 1*90 1*110", "12 better, 13 NEW");
     assert_int_equal(now.first_bad, 13);
     assert_int_equal(now.last_good, 12);
 }
@@ -171,44 +155,26 @@ TEST(a_better_night_is_the_last_good_one)
 TEST(what_is_the_same_is_reported_of_this_night_alone)
 {
     struct case_of nights = { .count = 0, .min_change = 5 };
-    add(&nights, 100, 20);
-    add(&nights, 102, 3);
-    struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 20, 3, HISTORY_SAME);
+    struct history_finding now = judged(&nights, "20*100 3*102", "20-22 same");
     assert_true(now.level == nights.level[22]);
 }
 
+/* Better is the reference from its third night on, so that losing it is NEW; one lucky night is not. */
 TEST(better_becomes_the_reference_when_it_stays)
 {
     struct case_of nights = { .count = 0 };
-    add(&nights, 100, 14);
-    add(&nights, 95, 1);
-    add(&nights, 100, 3);
-    judge(&nights, NULL);
-    expect(&nights, 14, 1, HISTORY_BETTER);
-    expect(&nights, 15, 3, HISTORY_SAME);
-    add(&nights, 92, 6);
-    add(&nights, 100, 1);
-    judge(&nights, NULL);
-    expect(&nights, 18, 3, HISTORY_BETTER);
-    expect(&nights, 21, 3, HISTORY_SAME);
-    expect(&nights, 24, 1, HISTORY_NEW);
+    judged(&nights, "14*100 1*95 3*100", "14 better, 15-17 same");
+    judged(&nights, "6*92 1*100", "18-20 better, 21-23 same, 24 NEW");
 }
 
 TEST(too_few_runs_cannot_be_judged)
 {
     struct case_of nights = { .count = 0 };
-    add(&nights, 100, 3);
-    add(&nights, 110, 1);
-    struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 3, 1, HISTORY_UNKNOWN);
+    struct history_finding now = judged(&nights, "3*100 1*110", "3 cannot tell");
     assert_true(now.few);
     /* The fourth night of the old level makes the fifth decidable. */
     struct case_of more = { .count = 0 };
-    add(&more, 100, 4);
-    add(&more, 110, 1);
-    judge(&more, NULL);
-    expect(&more, 4, 1, HISTORY_NEW);
+    judged(&more, "4*100 1*110", "4 NEW");
 }
 
 /* A damaged night among the others is neither judged nor compared with; so is one that is twice as fast. */
@@ -227,9 +193,7 @@ TEST(a_run_that_is_left_out_is_no_reference)
                                                           .verdicts = nights.verdicts,
                                                           .references = nights.references };
     history_judge(&history, &usual);
-    expect(&nights, 5, 1, HISTORY_UNKNOWN);
-    expect(&nights, 14, 1, HISTORY_UNKNOWN);
-    expect(&nights, 15, 1, HISTORY_SAME);
+    expect(&nights, "5 cannot tell, 14 cannot tell, 15 same");
     assert_true(fabs(nights.references[15] - 100) < 0.3);
     assert_int_equal(history.series.at[0].now.references, 14);
     VEC_FREE(&history.series);
@@ -259,14 +223,14 @@ TEST(what_is_too_small_is_no_change)
     add(&nights, 100, 14);
     add(&nights, 105, 3);
     judge(&nights, &options);
-    expect(&nights, 4, 13, HISTORY_SAME);
+    expect(&nights, "4-16 same");
     nights.min_change = 0;
     options.min_change_share = 0.06;
     judge(&nights, &options);
-    expect(&nights, 4, 13, HISTORY_SAME);
+    expect(&nights, "4-16 same");
     options.min_change_share = 0.04;
     judge(&nights, &options);
-    expect(&nights, 14, 1, HISTORY_NEW);
+    expect(&nights, "14 NEW");
 }
 
 /* No noise at all: any change that is large enough is certain; without errors (no steps) the nights tell it. */
@@ -280,7 +244,7 @@ TEST(exact_and_unknown_figures_are_judged_too)
         nights.error[i] = 0;
     }
     struct history_finding now = judge(&nights, NULL);
-    expect(&nights, 14, 1, HISTORY_NEW);
+    expect(&nights, "14 NEW");
     assert_true(now.p == 0);
     struct case_of unknown = { .count = 0 };
     add(&unknown, 100, 14);
@@ -288,8 +252,7 @@ TEST(exact_and_unknown_figures_are_judged_too)
     for (size_t i = 0; i < unknown.count; i++)
         unknown.error[i] = NAN;
     judge(&unknown, NULL);
-    expect(&unknown, 4, 10, HISTORY_SAME);
-    expect(&unknown, 14, 1, HISTORY_NEW);
+    expect(&unknown, "4-13 same, 14 NEW");
 }
 
 TEST(gaps_and_less_is_worse)
@@ -299,8 +262,7 @@ TEST(gaps_and_less_is_worse)
     add(&nights, 105, 1);
     nights.level[5] = NAN;
     judge(&nights, NULL);
-    expect(&nights, 5, 1, HISTORY_ABSENT);
-    expect(&nights, 14, 1, HISTORY_NEW);
+    expect(&nights, "5 absent, 14 NEW");
 
     static const struct history_options usual = HISTORY_DEFAULTS;
     struct history history = { .run_count = nights.count };
@@ -308,7 +270,7 @@ TEST(gaps_and_less_is_worse)
         .less_is_worse = true, .level = nights.level, .error = nights.error, .verdicts = nights.verdicts
     };
     history_judge(&history, &usual);
-    expect(&nights, 14, 1, HISTORY_BETTER);
+    expect(&nights, "14 better");
     assert_true(history.series.at[0].now.reference > 99);
     VEC_FREE(&history.series);
 }
@@ -320,7 +282,7 @@ TEST(many_series_share_the_chance_of_an_alarm)
     add(&nights, 100, 20);
     nights.level[19] = 101.95;
     judge(&nights, NULL);
-    expect(&nights, 19, 1, HISTORY_NEW);
+    expect(&nights, "19 NEW");
     nights.level[19] = 102.1;
     struct case_of steady = { .count = 0 };
     add(&steady, 100, 20);

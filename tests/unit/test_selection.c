@@ -13,98 +13,65 @@
  *                 [ mm ]      [ mm ]
  */
 
-#include "tests/unit/unit.h"
-#include "analyze/selection.h"
-#include "trace/builder.h"
-#include "trace/span.h"
+#include "tests/unit/drawn.h"
 #include "derive/step_list.h"
-#include <string.h>
+#include "trace/span.h"
 
 #define US INT64_C(1000)
 
-static struct trace *trace;
+static const struct trace_wants *drawn_wants =
+    &(const struct trace_wants){ .args = WANT(DEVICE) | WANT(STREAM) };
 
-static void add(struct trace_chunk *chunk, struct track_key key, const char *category, const char *name,
-                int64_t start_us, int64_t dur_us)
+static void draw_us(const char *category, const char *name, int64_t start_us, int64_t dur_us)
 {
-    trace_chunk_event(chunk, &(struct chunk_event){
-                                 .phase = 'X',
-                                 .start_ns = start_us * US,
-                                 .dur_ns = dur_us * US,
-                                 .name = trace_chunk_name(chunk, name, strlen(name)),
-                                 .track = trace_chunk_track(chunk, &key),
-                                 .category = trace_chunk_category(chunk, category, strlen(category)),
-                             });
+    draw_host(category, name, 1, start_us * US, dur_us * US);
 }
 
-static void add_device(struct trace_chunk *chunk, int64_t device, int64_t stream, const char *category,
-                       const char *name, int64_t start_us, int64_t dur_us)
+static void draw_kernel_of(int64_t device, int64_t stream, const char *name, int64_t start_us, int64_t dur_us)
 {
-    add(chunk, (struct track_key){ .pid = device, .tid = stream }, category, name, start_us, dur_us);
-    trace_chunk_arg(chunk, ARG_DEVICE, device);
-    trace_chunk_arg(chunk, ARG_STREAM, stream);
+    draw_work("kernel", name, device, stream, start_us * US, dur_us * US, DRAW_NO_CALL);
 }
 
-static int build(void **state)
+static struct trace *two_files(void)
 {
-    (void)state;
-    struct trace_wants wants = { .args = WANT(DEVICE) | WANT(STREAM) };
-    struct trace_builder *builder = trace_builder_open(&wants);
-    struct tpa_error err = { 0 };
-    struct track_key host = { .pid = 4000, .tid = 4000 };
-
-    trace_builder_file(builder, "rank3.json", "Chrome JSON");
-    trace_builder_current_file(builder)->rank = 3;
-    struct trace_chunk *chunk = trace_chunk_open(builder);
-    add(chunk, host, "user_annotation", "ProfilerStep#1", 100, 20);
-    add(chunk, host, "user_annotation", "ProfilerStep#2", 120, 20);
-    add(chunk, host, "cpu_op", "mm", 100, 6);
-    add(chunk, host, "cpu_op", "add", 110, 7);
-    add(chunk, host, "cpu_op", "mm", 120, 6);
-    add(chunk, host, "user_annotation", "epoch", 130, 9);
-    add_device(chunk, 0, 7, "kernel", "gemm", 104, 6);
-    add_device(chunk, 0, 7, "kernel", "vec", 114, 5);
-    add_device(chunk, 0, 7, "kernel", "gemm", 124, 6);
-    add_device(chunk, 1, 9, "kernel", "ncclSum", 110, 20);
-    assert_true(trace_builder_append(builder, chunk, &err));
-    trace_chunk_free(chunk);
-
-    trace_builder_file(builder, "other.json", "Chrome JSON");
-    chunk = trace_chunk_open(builder);
-    add(chunk, host, "user_annotation", "ProfilerStep#2", 1000, 16);
-    add(chunk, host, "cpu_op", "mm", 1003, 6);
-    add(chunk, host, "cpu_op", "mm", 1016, 6);
-    assert_true(trace_builder_append(builder, chunk, &err));
-    trace_chunk_free(chunk);
-
-    trace = trace_builder_finish(builder);
-    return trace == NULL;
-}
-
-static int release(void **state)
-{
-    (void)state;
-    trace_free(trace);
-    return 0;
+    if (drawn())
+        return drawn();
+    drawn_file()->rank = 3;
+    draw_step(1, 100 * US, 20 * US);
+    draw_step(2, 120 * US, 20 * US);
+    draw_us("cpu_op", "mm", 100, 6);
+    draw_us("cpu_op", "add", 110, 7);
+    draw_us("cpu_op", "mm", 120, 6);
+    draw_us("user_annotation", "epoch", 130, 9);
+    draw_kernel_of(0, 7, "gemm", 104, 6);
+    draw_kernel_of(0, 7, "vec", 114, 5);
+    draw_kernel_of(0, 7, "gemm", 124, 6);
+    draw_kernel_of(1, 9, "ncclSum", 110, 20);
+    draw_file("other.json");
+    draw_step(2, 1000 * US, 16 * US);
+    draw_us("cpu_op", "mm", 1003, 6);
+    draw_us("cpu_op", "mm", 1016, 6);
+    return drawn();
 }
 
 /* How many events called NAME (NULL: any) QUERY selects. */
 static size_t count(struct selection_query query, const char *name)
 {
     struct tpa_error err = { 0 };
-    SCOPED_OBJECT struct selection *selection = selection_open(trace, &query, &err);
+    SCOPED_OBJECT struct selection *selection = selection_open(two_files(), &query, &err);
     if (selection == NULL)
         fail_msg("refused: %s", err.message);
     size_t held = 0;
-    for (event_id e = 0; e < trace->event_count; e++)
-        held += selection_holds(selection, e) && (name == NULL || strcmp(name, trace_name(trace, e)) == 0);
+    for (event_id e = 0; e < two_files()->event_count; e++)
+        held +=
+            selection_holds(selection, e) && (name == NULL || strcmp(name, trace_name(two_files(), e)) == 0);
     return held;
 }
 
 static void assert_refused(struct selection_query query, const char *message, const char *hint)
 {
     struct tpa_error err = { 0 };
-    assert_null(selection_open(trace, &query, &err));
+    assert_null(selection_open(two_files(), &query, &err));
     assert_string_equal(err.message, message);
     assert_string_equal(err.hint, hint);
 }
@@ -118,9 +85,10 @@ static struct ranges ranges(const char *text)
 
 TEST(an_empty_query_selects_everything)
 {
-    SCOPED_OBJECT struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, NULL);
+    SCOPED_OBJECT struct selection *selection =
+        selection_open(two_files(), &(struct selection_query){ 0 }, NULL);
     assert_true(selection_is_all(selection));
-    assert_int_equal(count((struct selection_query){ 0 }, NULL), trace->event_count);
+    assert_int_equal(count((struct selection_query){ 0 }, NULL), two_files()->event_count);
 }
 
 TEST(names_are_filtered_by_regular_expressions)
@@ -128,9 +96,9 @@ TEST(names_are_filtered_by_regular_expressions)
     assert_int_equal(count((struct selection_query){ .filter = "^(mm|gemm)$" }, NULL), 6);
     assert_int_equal(count((struct selection_query){ .filter = "mm", .exclude = "^g" }, NULL), 4);
     assert_int_equal(count((struct selection_query){ .exclude = "(?i)PROFILERSTEP" }, NULL),
-                     trace->event_count - 3);
+                     two_files()->event_count - 3);
     struct tpa_error err = { 0 };
-    assert_null(selection_open(trace, &(struct selection_query){ .filter = "mm(" }, &err));
+    assert_null(selection_open(two_files(), &(struct selection_query){ .filter = "mm(" }, &err));
     assert_non_null(strstr(err.message, "regular expression 'mm(' is wrong at character 4"));
 }
 
@@ -150,8 +118,8 @@ TEST(events_belong_to_the_step_they_start_in)
 
 TEST(times_count_from_the_begin_of_each_file)
 {
-    assert_true(trace_file_span(trace, 0).start_ns == 100 * US &&
-                trace_file_span(trace, 0).end_ns == 140 * US);
+    assert_true(trace_file_span(two_files(), 0).start_ns == 100 * US &&
+                trace_file_span(two_files(), 0).end_ns == 140 * US);
     /* [10us, 20us) is [110, 120) of file 0 and [1010, 1020) of file 1. */
     struct selection_query query = { .range = "10us..20us" };
     assert_int_equal(count(query, NULL), 4);
@@ -210,5 +178,3 @@ TEST(step_numbers_are_read_from_names)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_false(step_number(others[i], &number));
 }
-
-TESTS_WITHIN(build, release)
