@@ -26,7 +26,7 @@
 
 #define DRAW_NO_CALL INT64_C(-1)
 
-/* What the drawings of this program keep of their events; the program may define it, NULL: no arguments. */
+/* What the drawings of this program keep of their events; the program may define it, NULL: all arguments. */
 static const struct trace_wants *drawn_wants;
 
 static struct trace_builder *draw_builder; /* NULL while nothing is drawn */
@@ -58,9 +58,11 @@ static void draw_forget(void *unused)
     drawn_last = NULL;
 }
 
+static const struct trace_wants all_arguments = { .args = UINT64_MAX >> (64 - ARG_COUNT) };
+
 static void draw_begin_with(const struct trace_wants *wants, const char *path)
 {
-    draw_builder = trace_builder_open(wants ? wants : &(const struct trace_wants){ 0 });
+    draw_builder = trace_builder_open(wants ? wants : &all_arguments);
     arena_defer(&unit_scratch, draw_forget, &draw_builder);
     draw_open_file(path);
 }

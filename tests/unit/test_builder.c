@@ -49,14 +49,6 @@ static void check(const struct trace *trace, event_id e, const char *name, int64
     assert_int_equal(trace_dur_ns(trace, e), dur);
 }
 
-static const struct trace_notice *find_notice(const struct trace *trace, const char *kind)
-{
-    for (size_t i = 0; i < trace->notice_count; i++)
-        if (strcmp(trace->notices[i].kind, kind) == 0)
-            return &trace->notices[i];
-    return NULL;
-}
-
 /*
  *   0   10   20   30   40
  *   [ a ----------- ]         B a 0, E 30 without a name

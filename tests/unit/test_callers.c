@@ -8,18 +8,10 @@ static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .arg
 static const char torch_frame[] =
     "/env/lib/python3.11/site-packages/torch/autograd/profiler.py(614): __enter__";
 
-static event_id named(const struct trace *trace, const char *name)
-{
-    event_id e = 0;
-    while (e < trace->event_count && strcmp(trace_name(trace, e), name) != 0)
-        e++;
-    assert_true(e < trace->event_count);
-    return e;
-}
-
 static void assert_line(const struct trace *trace, const char *call, const char *line)
 {
-    event_id e = named(trace, call);
+    event_id e = event_called(trace, call);
+    assert_int_not_equal(e, EVENT_NONE);
     struct callers *callers = scratch(callers_open(trace, &e, 1));
     size_t len;
     const char *found = callers_line(callers, e, &len);
@@ -49,7 +41,8 @@ TEST(a_line_is_the_users)
     assert_line(drawn(), "next", "train.py(42): <module>");
     assert_line(drawn(), "cudaMalloc", "train.py(42): <module>");
     assert_line(drawn(), "bare", torch_frame);
-    event_id next = named(drawn(), "next");
+    event_id next = event_called(drawn(), "next");
+    assert_int_not_equal(next, EVENT_NONE);
     struct callers *callers = scratch(callers_open(drawn(), &next, 1));
     assert_int_equal(callers_operator(callers, next), EVENT_NONE);
 }

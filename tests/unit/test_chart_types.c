@@ -68,7 +68,6 @@ static const char *label_of(size_t c, size_t row)
  */
 static void draw_streams(void)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     draw_work("kernel", "a", 0, 7, 0, 20, 1);
     draw_work("kernel", "ncclKernel_AllReduce", 0, 8, 10, 20, 2);
     draw_work("kernel", "b", 0, 7, 40, 10, 3);
@@ -117,7 +116,6 @@ TEST(overlap_is_alone_and_both)
 
 TEST(nothing_communicates)
 {
-    draw_begin(&(struct trace_wants){ 0 });
     draw_work("kernel", "a", 0, 7, 0, 20, 1);
     assert_false(draw(&chart_type_overlap, (struct selection_query){ 0 }, 8, 0));
     assert_string_equal(error.message, "there is nothing to draw: no kernel communicates");
@@ -126,7 +124,6 @@ TEST(nothing_communicates)
 /* More columns than nanoseconds: parts that would be empty are left out, and nothing is divided by 0. */
 TEST(a_short_span_has_few_parts)
 {
-    draw_begin(&(struct trace_wants){ 0 });
     draw_work("kernel", "a", 0, 7, 5, 3, 1);
     assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 400, 0));
     const struct table *table = picture->charts.at[0]->tables.at[0];
@@ -141,7 +138,6 @@ TEST(a_short_span_has_few_parts)
  */
 TEST(the_depth_whenever_it_changes)
 {
-    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
     draw_call("cudaLaunchKernel", 1, 24, 10, 3);
@@ -164,7 +160,6 @@ TEST(the_depth_whenever_it_changes)
  */
 TEST(gaps_fall_into_ranges)
 {
-    draw_begin(&gaps_wants);
     int64_t now = 0;
     static const int64_t gaps[] = { 900, 1000, 1999, 30000 };
     for (size_t i = 0; i < 5; i++) {
@@ -186,7 +181,6 @@ TEST(gaps_fall_into_ranges)
 /* 4096 B in 2048 ns are 2 GB/s; a copy that tells no size has no dot. 1000 of its 2048 ns a kernel hides. */
 TEST(copies_are_dots_and_bars)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS | WANT(BYTES) });
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 0, 2048, 1);
     draw_arg(ARG_BYTES, 4096);
     draw_work("kernel", "k", 0, 8, 0, 1000, 2);
@@ -205,7 +199,6 @@ TEST(copies_are_dots_and_bars)
 /* k: 3 x 10, on tensor cores by its name; l: 20; m: 5. Two bars of three hold 50 of 55. */
 TEST(kernels_are_ranked)
 {
-    draw_begin(&(struct trace_wants){ 0 });
     for (int i = 0; i < 3; i++)
         draw_work("kernel", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", 0, 7, 100 * i, 10, i);
     draw_work("kernel", "l", 0, 7, 20, 20, 5);
@@ -233,7 +226,6 @@ static size_t count_in_svg(size_t i, const char *text)
 /* Twenty devices: sixteen charts, and the last says so. They have one legend and one title of the axis of time. */
 TEST(many_devices_are_not_all_drawn)
 {
-    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     for (int device = 0; device < 20; device++)
         draw_work(device == 3 ? "gpu_memcpy" : "kernel", "k", device, 7, 0, 10, device);
     assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
@@ -249,7 +241,6 @@ TEST(many_devices_are_not_all_drawn)
 /* Twenty launches wait on stream 7; one on stream 8, whose chart would tell nothing. */
 TEST(streams_that_wait_for_little_are_not_drawn)
 {
-    draw_begin(&launches_wants);
     for (int i = 0; i < 21; i++) {
         draw_call("cudaLaunchKernel", 1, 2 * i, 1, i + 1);
         draw_work("kernel", "k", 0, i < 20 ? 7 : 8, 100 + 10 * i, 10, i + 1);
@@ -462,7 +453,6 @@ TEST(a_trend_goes_with_time_and_leaves_out_what_was_never_there)
  */
 TEST(utilization_is_cut_at_steps)
 {
-    draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
     for (int64_t step = 0; step < 3; step++) {
         draw_step(step, 100 * step, 100);
         draw_kernel("gemm", 100 * step, 1, 100 * step, 50, step + 1);
@@ -477,7 +467,6 @@ TEST(utilization_is_cut_at_steps)
 
 static void draw_steps(int64_t odd_ns)
 {
-    draw_begin(&steps_wants);
     int64_t at = 0;
     for (int64_t step = 0; step < 11; step++) { /* the last one is taken as cut */
         int64_t length = step == 4 ? odd_ns : 100;
@@ -524,7 +513,6 @@ TEST(an_outlier_does_not_stretch_the_axis)
  */
 TEST(flames_add_up_calls_of_a_name)
 {
-    draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
     draw_host("cpu_op", "outer", 1, 0, 100);
     draw_host("cpu_op", "mm", 1, 10, 30);
     draw_host("cpu_op", "mm", 1, 50, 10);
@@ -564,7 +552,6 @@ TEST(flames_add_up_calls_of_a_name)
 /* Two ranks, 100 ns each: the first computes 60 and is idle 40, the second computes all the time. */
 TEST(ranks_have_a_bar_each)
 {
-    draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
     draw_work("kernel", "gemm", 0, 7, 0, 50, DRAW_NO_CALL);
     draw_work("kernel", "gemm", 0, 7, 90, 10, DRAW_NO_CALL);
     draw_file("other.json");

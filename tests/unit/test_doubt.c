@@ -15,14 +15,6 @@
 
 static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = WANTS };
 
-static const struct trace_notice *notice_of(const struct trace *trace, const char *kind)
-{
-    for (size_t i = 0; i < trace->notice_count; i++)
-        if (strcmp(trace->notices[i].kind, kind) == 0)
-            return &trace->notices[i];
-    return NULL;
-}
-
 static void add_call(const char *name, int64_t number, int64_t start_ns, int64_t dur_ns)
 {
     draw_host("cuda_runtime", name, 1, start_ns, dur_ns);
@@ -37,14 +29,6 @@ static void add_kernel(const char *name, int64_t number, int64_t start_ns, int64
         draw_arg(ARG_CORRELATION, number);
 }
 
-static event_id event_of(const struct trace *trace, const char *name)
-{
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (strcmp(trace_name(trace, e), name) == 0)
-            return e;
-    return EVENT_NONE;
-}
-
 /* A day after the origin the host works for 1 ms. Of four kernels one has time 0, one is two minutes late. */
 TEST(work_far_from_the_recording_is_left_out)
 {
@@ -56,10 +40,10 @@ TEST(work_far_from_the_recording_is_left_out)
     add_kernel("late", 4, day_ns + 120 * SECOND, us(20));
     add_kernel("queued", 2, day_ns + 30 * SECOND, us(20));
     assert_int_equal(drawn()->event_count, 4);
-    assert_int_equal(event_of(drawn(), "untimed"), EVENT_NONE);
-    assert_int_equal(event_of(drawn(), "late"), EVENT_NONE);
-    assert_int_equal(trace_start_ns(drawn(), event_of(drawn(), "good")), day_ns + us(10));
-    assert_int_equal(notice_of(drawn(), "untimed_work")->count, 2);
+    assert_int_equal(event_called(drawn(), "untimed"), EVENT_NONE);
+    assert_int_equal(event_called(drawn(), "late"), EVENT_NONE);
+    assert_int_equal(trace_start_ns(drawn(), event_called(drawn(), "good")), day_ns + us(10));
+    assert_int_equal(find_notice(drawn(), "untimed_work")->count, 2);
     assert_true(drawn()->files[0].lacks & LACKS_RECORDS);
     assert_true(trace_left_out_much(drawn()));
 }
@@ -100,7 +84,7 @@ TEST(ends_behind_followers_are_bounded)
     assert_int_equal(trace_dur_ns(drawn(), 2), us(60));
     assert_int_equal(trace_dur_ns(drawn(), 5), us(100));
     assert_int_equal(trace_dur_ns(drawn(), 6), us(60));
-    assert_int_equal(notice_of(drawn(), "late_end")->count, 2);
+    assert_int_equal(find_notice(drawn(), "late_end")->count, 2);
 }
 
 /*
@@ -138,10 +122,10 @@ TEST(work_that_may_overlap_is_believed)
     add_kernel("dependent", 3, us(1080), us(10));
     assert_int_equal(trace_dur_ns(drawn(), 0), us(1000));
     assert_int_equal(trace_dur_ns(drawn(), 2), us(100));
-    assert_null(notice_of(drawn(), "late_end"));
+    assert_null(find_notice(drawn(), "late_end"));
     for (int i = 0; i < 10; i++)
         add_kernel("side by side", 10 + i, us(1000 * i), us(1500 + 900 * (i % 2)));
-    assert_null(notice_of(drawn(), "late_end"));
+    assert_null(find_notice(drawn(), "late_end"));
 }
 
 /* Of three graphs the work of two is missing, though the host waited for it; the last launch may still have been queued. */
@@ -184,7 +168,7 @@ TEST(captures_and_unnumbered_work_are_not_lost)
     assert_int_equal(drawn()->files[0].lost.launches, 1);
     assert_int_equal(drawn()->files[0].lost.lost_launches, 0);
     assert_false(trace_lost_much(drawn()));
-    event_id kernel = event_of(drawn(), "ncclDevKernel");
+    event_id kernel = event_called(drawn(), "ncclDevKernel");
     assert_int_equal(attribution_call(attribution_of(drawn()), kernel), EVENT_NONE);
     assert_int_equal(unlinked_sort_of(unlinked_work_of(drawn()), kernel), UNLINKED_NO_NUMBER);
 }
@@ -230,8 +214,8 @@ TEST(work_behind_recorded_launches_was_not_early)
     add_kernel("known", 2, us(20), us(5));
     add_kernel("orphan", 3, us(30), us(5));
     const struct unlinked_work *unlinked = unlinked_work_of(drawn());
-    assert_int_equal(unlinked_sort_of(unlinked, event_of(drawn(), "early")), UNLINKED_EARLY);
-    assert_int_equal(unlinked_sort_of(unlinked, event_of(drawn(), "orphan")), UNLINKED_LOST);
+    assert_int_equal(unlinked_sort_of(unlinked, event_called(drawn(), "early")), UNLINKED_EARLY);
+    assert_int_equal(unlinked_sort_of(unlinked, event_called(drawn(), "orphan")), UNLINKED_LOST);
 }
 
 /* Launch a graph of COUNT nodes at START_NS, 10 us each, 1 us apart; those whose bit of LOST is set are not recorded. */
@@ -323,7 +307,7 @@ TEST(doubles_count_once)
     add_kernel("a", 1, us(10), us(20));
     add_kernel("a", 3, us(10), us(20));
     assert_int_equal(drawn()->event_count, 3);
-    assert_int_equal(notice_of(drawn(), "doubled_work")->count, 2);
+    assert_int_equal(find_notice(drawn(), "doubled_work")->count, 2);
 }
 
 /* Shorter than 1 us, with a part of a microsecond, and with a longer one between both. Of whole microseconds both count. */
@@ -335,7 +319,7 @@ TEST(short_doubles_count_once)
     add_kernel("whole", 2, us(20), us(1));
     add_kernel("whole", 2, us(20), us(1));
     assert_int_equal(drawn()->event_count, 4);
-    assert_int_equal(notice_of(drawn(), "doubled_work")->count, 1);
+    assert_int_equal(find_notice(drawn(), "doubled_work")->count, 1);
 }
 
 /* Ten kernels on a stream, a call for each: the second and third lack theirs, or all have one number. */
@@ -348,8 +332,8 @@ TEST(launches_that_are_gone_or_have_one_number_are_said)
                 add_call("cudaLaunchKernel", number, us(100 * i), us(5));
             add_kernel("a", number, us(100 * i + 10), us(20));
         }
-        const struct trace_notice *gone = notice_of(drawn(), "dropped_unknown"),
-                                  *odd = notice_of(drawn(), "odd_values");
+        const struct trace_notice *gone = find_notice(drawn(), "dropped_unknown"),
+                                  *odd = find_notice(drawn(), "odd_values");
         assert_int_equal(gone ? gone->count : 0, one_number ? 0 : 2);
         assert_int_equal(odd ? odd->count : 0, one_number ? 10 : 0);
     }
@@ -368,8 +352,8 @@ TEST(marks_tell_nothing_of_work)
     draw_step(3, us(200), 0);
     add_call("cudaDeviceSynchronize", 2, us(220), us(5));
     draw_step(5, us(300), us(100));
-    assert_int_equal(notice_of(drawn(), "missing_steps")->count, 1);
-    assert_null(notice_of(drawn(), "late_end")); /* step 2 ends where step 3 begins */
+    assert_int_equal(find_notice(drawn(), "missing_steps")->count, 1);
+    assert_null(find_notice(drawn(), "late_end")); /* step 2 ends where step 3 begins */
     const struct host_waits *waits = host_waits_of(drawn());
     assert_int_equal(waits->count, 1);
     assert_int_equal(waits->at[0].kind, WAIT_FOR_NOTHING); /* the work is all there */
@@ -386,9 +370,9 @@ TEST(calls_far_from_their_work_are_left_out)
     for (int i = 0; i < 3; i++)
         add_kernel("kernel", 1 + i, 1000 * SECOND + us(20 + 20 * i), us(10));
     assert_int_equal(drawn()->event_count, 6);
-    assert_int_equal(event_of(drawn(), "after"), EVENT_NONE);
-    assert_int_equal(event_of(drawn(), "before"), EVENT_NONE);
-    assert_int_equal(notice_of(drawn(), "untimed")->count, 2);
+    assert_int_equal(event_called(drawn(), "after"), EVENT_NONE);
+    assert_int_equal(event_called(drawn(), "before"), EVENT_NONE);
+    assert_int_equal(find_notice(drawn(), "untimed")->count, 2);
 }
 
 /* One copy at time 0 ends 1 ms before its call, and the other work begins after its calls. */
@@ -399,8 +383,8 @@ TEST(work_at_zero_before_its_call_is_left_out)
     add_kernel("zero", 1, 0, us(20));
     add_kernel("good", 2, us(2010), us(20));
     add_kernel("good", 3, us(3010), us(1000));
-    assert_int_equal(event_of(drawn(), "zero"), EVENT_NONE);
-    assert_int_equal(notice_of(drawn(), "untimed_work")->count, 1);
+    assert_int_equal(event_called(drawn(), "zero"), EVENT_NONE);
+    assert_int_equal(find_notice(drawn(), "untimed_work")->count, 1);
     assert_true(trace_left_out_much(drawn())); /* one of three */
 }
 
@@ -414,10 +398,10 @@ TEST(ends_behind_the_recording_are_bounded)
     add_kernel("waited_for", 1, us(200), 10 * SECOND);
     draw_event("kernel", "last", 0, 8, us(1200), 10 * SECOND);
     draw_arg(ARG_CORRELATION, 2);
-    assert_int_equal(trace_dur_ns(drawn(), event_of(drawn(), "waited_for")), us(800));
-    assert_int_equal(trace_dur_ns(drawn(), event_of(drawn(), "last")), us(300));
-    assert_int_equal(notice_of(drawn(), "late_end")->count, 2);
-    assert_non_null(notice_of(drawn(), "unknown_time"));
+    assert_int_equal(trace_dur_ns(drawn(), event_called(drawn(), "waited_for")), us(800));
+    assert_int_equal(trace_dur_ns(drawn(), event_called(drawn(), "last")), us(300));
+    assert_int_equal(find_notice(drawn(), "late_end")->count, 2);
+    assert_non_null(find_notice(drawn(), "unknown_time"));
     assert_true(trace_knows_no_durations(drawn()));
 }
 
@@ -429,7 +413,7 @@ TEST(copies_of_hip_may_be_of_the_host)
     draw_event("gpu_memcpy", "Memcpy HtoD", 0, 7, us(10), us(5));
     draw_arg(ARG_CORRELATION, 1);
     assert_string_equal(
-        notice_of(drawn(), "lost_few")->text,
+        find_notice(drawn(), "lost_few")->text,
         "1 of 2 copies of HIP has no work in the file: made by the host, or lost by the profiler");
     assert_false(trace_lost_much(drawn()));
     assert_int_equal(drawn()->files[0].lost.lost_copies, 0);

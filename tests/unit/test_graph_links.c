@@ -29,7 +29,6 @@ static int64_t capture(const struct launch *launches, size_t count, int64_t now)
 
 static struct graph_bodies *captured(const struct launch *launches, size_t count)
 {
-    draw_begin(&(struct trace_wants){ .args = GRAPH_BODIES_WANTS });
     capture(launches, count, 0);
     struct graph_bodies *bodies = graph_bodies_open();
     assert_int_equal(graph_bodies_add(bodies, drawn()), 1);
@@ -67,7 +66,6 @@ static const struct launch three[] = { { "gemm", "mm" }, { "add_k", "add" }, { "
 
 static struct trace *replayed(const char *const *names, const int64_t *streams, size_t count)
 {
-    draw_begin(&(struct trace_wants){ .args = GRAPH_LINKS_WANTS });
     replay(names, streams, count, 1, 0);
     return drawn();
 }
@@ -102,7 +100,6 @@ TEST(what_was_not_captured_shifts_nothing)
 /* A trace with one capture of LAUNCHES, COUNT of them, whose nodes are NODES; -1: not known. */
 static struct graph_bodies *captured_nodes(const struct launch *launches, const int64_t *nodes, int count)
 {
-    draw_begin(&(struct trace_wants){ .args = GRAPH_BODIES_WANTS });
     draw_host("cuda_runtime", "cudaStreamBeginCapture", 1, 0, 1);
     for (int i = 0; i < count; i++) {
         draw_host("cpu_op", launches[i].op, 1, 10 + 10 * i, 8);
@@ -120,7 +117,6 @@ static struct graph_bodies *captured_nodes(const struct launch *launches, const 
 /* A trace with one replay: operations NAMES of NODES; -1: not known. */
 static struct trace *replayed_nodes(const char *const *names, const int64_t *nodes, int count)
 {
-    draw_begin(&(struct trace_wants){ .args = GRAPH_LINKS_WANTS });
     draw_host("cuda_runtime", "cudaGraphLaunch", 1, 0, 5);
     draw_arg(ARG_CORRELATION, 1);
     for (int i = 0; i < count; i++) {
@@ -213,14 +209,12 @@ TEST(streams_share_a_body)
 TEST(alike_bodies_take_turns)
 {
     static const struct launch first[] = { { "k", "first" } }, second[] = { { "k", "second" } };
-    draw_begin(&(struct trace_wants){ .args = GRAPH_BODIES_WANTS });
     int64_t now = capture(first, 1, 0);
     capture(second, 1, now);
     struct graph_bodies *bodies = graph_bodies_open();
     assert_int_equal(graph_bodies_add(bodies, drawn()), 2);
 
     const char *const names[] = { "k" };
-    draw_begin(&(struct trace_wants){ .args = GRAPH_LINKS_WANTS });
     for (int64_t i = 0; i < 4; i++)
         replay(names, NULL, 1, i + 1, 1000 * i);
     graph_links_attach(drawn(), bodies);

@@ -97,6 +97,22 @@ static void end(struct job *job)
     flight_free(job->flight);
 }
 
+/* A job that is freed where its scope ends. */
+#define SCOPED_JOB __attribute__((cleanup(end)))
+
+/* Judge JOB with the dumps of its ranks, "ddp - dd" for three of which the second has none. */
+static const struct hang_job *judge_dumps(struct job *job, const char *dumps)
+{
+    char letters[16];
+    unsigned ranks = 1, rank = 0;
+    for (const char *at = dumps; *at; at++)
+        ranks += *at == ' ';
+    for (int used; sscanf(dumps, "%15s%n", letters, &used) == 1; dumps += used, rank++)
+        if (letters[0] != '-')
+            add_rank(job, "", rank, ranks, letters, 0);
+    return judge(job);
+}
+
 static void assert_ranks(struct hang_ranks ranks, size_t count, const uint32_t *expected)
 {
     assert_int_equal(ranks.count, count);
@@ -113,53 +129,42 @@ static void assert_ranks(struct hang_ranks ranks, size_t count, const uint32_t *
  */
 TEST(a_rank_that_stays_out_is_the_culprit)
 {
-    struct job of = { 0 };
-    add_rank(&of, "", 0, 3, "ddp", 0);
-    add_rank(&of, "", 1, 3, "dd", 0);
-    add_rank(&of, "", 2, 3, "ddp", 0);
-    const struct hang_job *job = judge(&of);
+    SCOPED_JOB struct job of = { 0 };
+    const struct hang_job *job = judge_dumps(&of, "ddp dd ddp");
     assert_int_equal(job->state, HANG_WAITING);
     assert_int_equal(job->causes.count, 1);
     assert_int_equal(job->causes.at[0].class, HANG_NEVER_ENTERED);
     assert_int_equal(job->causes.at[0].seq, 3);
     ASSERT_RANKS(job->culprits, 1);
     ASSERT_RANKS(job->causes.at[0].direct, 0, 2);
-    end(&of);
 }
 
 /* The same without the dump of rank 1: a suspect only. */
 TEST(a_rank_without_dump_is_a_suspect)
 {
-    struct job of = { 0 };
-    add_rank(&of, "", 0, 3, "ddp", 0);
-    add_rank(&of, "", 2, 3, "ddp", 0);
-    const struct hang_job *job = judge(&of);
+    SCOPED_JOB struct job of = { 0 };
+    const struct hang_job *job = judge_dumps(&of, "ddp - ddp");
     assert_int_equal(job->culprits.count, 0);
     ASSERT_RANKS(job->suspects, 1);
     assert_true(job->has_doubt[DOUBT_NO_DUMP]);
     assert_int_equal(job->causes.at[0].class, HANG_NO_DUMP);
-    end(&of);
 }
 
 /* Rank 2 has done #4, which needs all: the dump of rank 1, which ends at #2, is older, and nothing is said against it. */
 TEST(a_dump_that_is_older_than_others_is_no_culprit)
 {
-    struct job of = { 0 };
-    add_rank(&of, "", 0, 3, "ddddp", 0);
-    add_rank(&of, "", 1, 3, "dd", 0);
-    add_rank(&of, "", 2, 3, "ddddp", 0);
-    const struct hang_job *job = judge(&of);
+    SCOPED_JOB struct job of = { 0 };
+    const struct hang_job *job = judge_dumps(&of, "ddddp dd ddddp");
     assert_int_equal(job->state, HANG_MOVING);
     assert_null(hang_picture(of.hang)); /* nobody waits for anybody */
     assert_int_equal(job->culprits.count + job->suspects.count + job->causes.count, 0);
     assert_int_equal(job->doubts[DOUBT_SNAPSHOTS_DIFFER][1], 1);
-    end(&of);
 }
 
 /* #3 is a broadcast on rank 2 alone, of four; of two ranks that differ nobody is named. */
 TEST(a_majority_names_who_issued_another_operation)
 {
-    struct job of = { 0 }, tie = { 0 };
+    SCOPED_JOB struct job of = { 0 }, tie = { 0 };
     for (uint32_t r = 0; r < 4; r++)
         add_rank(&of, "", r, 4, "ddp", r == 2 ? 3 : 0);
     for (uint32_t r = 0; r < 2; r++)
@@ -171,39 +176,27 @@ TEST(a_majority_names_who_issued_another_operation)
     ASSERT_RANKS(job->culprits, 2);
     assert_int_equal(tied->culprits.count, 0);
     ASSERT_RANKS(tied->causes.at[0].between, 0, 1);
-    end(&of);
-    end(&tie);
 }
 
 /* Rank 1 has #2 and #3 pending, which rank 0 has done: lag 2. With one it is only late. */
 TEST(a_device_that_does_not_see_what_others_have_done_stopped)
 {
-    struct job of = { 0 }, late = { 0 };
-    add_rank(&of, "", 0, 2, "dddp", 0);
-    add_rank(&of, "", 1, 2, "dppp", 0);
-    add_rank(&late, "", 0, 2, "ddp", 0);
-    add_rank(&late, "", 1, 2, "dpp", 0);
-    const struct hang_job *job = judge(&of), *other = judge(&late);
+    SCOPED_JOB struct job of = { 0 }, late = { 0 };
+    const struct hang_job *job = judge_dumps(&of, "dddp dppp"), *other = judge_dumps(&late, "ddp dpp");
     assert_int_equal(job->causes.at[0].class, HANG_DEVICE_STOPPED);
     assert_int_equal(job->causes.at[0].lag, 2);
     ASSERT_RANKS(job->culprits, 1);
     assert_int_equal(other->culprits.count, 0);
-    end(&of);
-    end(&late);
 }
 
 /* The watchdog gave up #3 on ranks 0 and 1. */
 TEST(an_operation_that_failed_proves_a_hang)
 {
-    struct job of = { 0 };
-    add_rank(&of, "", 0, 3, "ddf", 0);
-    add_rank(&of, "", 1, 3, "ddf", 0);
-    add_rank(&of, "", 2, 3, "dd", 0);
-    const struct hang_job *job = judge(&of);
+    SCOPED_JOB struct job of = { 0 };
+    const struct hang_job *job = judge_dumps(&of, "ddf ddf dd");
     assert_int_equal(job->state, HANG_STUCK);
     assert_int_equal(job->proof, PROOF_TIMED_OUT);
     ASSERT_RANKS(job->culprits, 2);
-    end(&of);
 }
 
 /* The major number says what the keys mean; the minor one only that there are more. */
@@ -211,7 +204,7 @@ TEST(a_dump_of_an_unknown_version_makes_a_suspect_at_most)
 {
     static const char *const versions[] = { "2.10", "2.11", "99.9", "1.4", "" };
     for (size_t i = 0; i < 5; i++) {
-        struct job of = { 0 };
+        SCOPED_JOB struct job of = { 0 };
         add_rank(&of, "", 0, 3, "ddp", 0);
         add_rank(&of, "", 2, 3, "ddp", 0);
         version = versions[i];
@@ -223,7 +216,6 @@ TEST(a_dump_of_an_unknown_version_makes_a_suspect_at_most)
         assert_int_equal(job->suspects.count, i > 1);
         assert_int_equal(hang_is_in_doubt(job, &job->causes.at[0]), i > 1);
         assert_int_equal(strstr(job->verdict, "a version that is not known") != NULL, i > 1);
-        end(&of);
     }
 }
 
@@ -235,7 +227,7 @@ TEST(a_state_that_is_not_known_is_no_wait_for_sure)
 {
     static const char *const last[] = { "ddz", "ddzp", "dddz" }; /* of rank 0 */
     for (size_t i = 0; i < 3; i++) {
-        struct job of = { 0 };
+        SCOPED_JOB struct job of = { 0 };
         add_rank(&of, "", 0, 2, last[i], 0);
         add_rank(&of, "", 1, 2, i == 2 ? "ddd" : "dd", 0);
         const struct hang_job *job = judge(&of);
@@ -244,7 +236,6 @@ TEST(a_state_that_is_not_known_is_no_wait_for_sure)
         assert_int_equal(job->proof, 0); /* a state that is unknown proves no failure */
         assert_int_equal(job->waits.count, 1);
         assert_int_equal(job->waits.at[0].kind, i == 1 ? WAIT_PENDING : WAIT_ISSUED);
-        end(&of);
     }
 }
 
@@ -256,7 +247,7 @@ TEST(a_state_that_is_not_known_is_no_wait_for_sure)
 TEST(a_dump_without_operations_makes_a_suspect_at_most)
 {
     for (int active_only = 0; active_only < 2; active_only++) {
-        struct job of = { 0 };
+        SCOPED_JOB struct job of = { 0 };
         last_collective = 2;
         add_rank(&of, "", 1, 3, "", 0);
         last_collective = 0;
@@ -271,7 +262,6 @@ TEST(a_dump_without_operations_makes_a_suspect_at_most)
             ASSERT_RANKS(job->culprits, 1);
         else
             ASSERT_RANKS(job->suspects, 1);
-        end(&of);
     }
 }
 
@@ -286,7 +276,7 @@ TEST(a_dump_without_operations_makes_a_suspect_at_most)
 TEST(a_dump_of_another_run_is_no_dump_of_this)
 {
     for (int joined = 0; joined < 2; joined++) {
-        struct job of = { 0 };
+        SCOPED_JOB struct job of = { 0 };
         clock_ahead_ns = 90000000000000;
         for (unsigned rank = 0; rank < 4; rank++)
             if (rank != 1)
@@ -300,9 +290,8 @@ TEST(a_dump_of_another_run_is_no_dump_of_this)
         assert_int_equal(job->unreadable.count, !joined);
         assert_int_equal(job->culprits.count, 0);
         assert_null(job->runs_apart);
-        end(&of);
     }
-    struct job of = { 0 };
+    SCOPED_JOB struct job of = { 0 };
     add_rank(&of, "", 0, 2, "ddp", 0);
     clock_ahead_ns = 90000000000000;
     add_rank(&of, "", 1, 2, "dd", 0);
@@ -313,12 +302,11 @@ TEST(a_dump_of_another_run_is_no_dump_of_this)
     assert_int_equal(job->culprits.count, 0);
     assert_int_equal(job->proof, 0);
     ASSERT_RANKS(job->suspects, 1);
-    end(&of);
 }
 
 TEST(a_rank_that_appears_twice_makes_a_job_of_each_folder)
 {
-    struct job of = { 0 };
+    SCOPED_JOB struct job of = { 0 };
     add_rank(&of, "a/x", 0, 2, "dd", 0);
     add_rank(&of, "a/x", 1, 2, "d", 0);
     add_rank(&of, "a/y", 0, 2, "d", 0);
@@ -327,20 +315,18 @@ TEST(a_rank_that_appears_twice_makes_a_job_of_each_folder)
     assert_int_equal(of.hang->jobs.count, 2);
     assert_string_equal(of.hang->jobs.at[0]->name, "x");
     assert_string_equal(of.hang->jobs.at[1]->name, "y");
-    end(&of);
 }
 
 TEST(a_pickle_that_names_a_class_is_refused)
 {
     static const char pickle[] = "\x80\x02}X\x07\x00\x00\x00"
                                  "entriescposix\nsystem\ns.";
-    struct job of = { 0 };
+    SCOPED_JOB struct job of = { 0 };
     struct tpa_error err = { 0 };
     assert_false(add_bytes(&of, 0, "", pickle, sizeof pickle - 1, &err));
     assert_non_null(
         strstr(err.message, "asks to run code (GLOBAL posix.system), which a dump of the Flight Recorder"));
     assert_int_equal(of.flight->dumps.count, 0);
-    end(&of);
 }
 
 /* An entry without its number cannot be left out: the rank would pass for one that never entered. */
@@ -349,11 +335,10 @@ TEST(an_entry_without_a_number_makes_the_dump_unreadable)
     static const char text[] =
         "{\"entries\": [{\"record_id\": 0, \"process_group\": [\"0\", \"\"], \"profiling_name\": "
         "\"nccl:barrier\", \"state\": \"scheduled\", \"retired\": false}]}";
-    struct job of = { 0 };
+    SCOPED_JOB struct job of = { 0 };
     struct tpa_error err = { 0 };
     assert_false(add_bytes(&of, 0, "", text, sizeof text - 1, &err));
     assert_non_null(strstr(err.message, "no valid 'collective_seq_id'"));
-    end(&of);
 }
 
 /* A text of 12 bytes that begins with a key and a NUL is no key. */
@@ -361,11 +346,10 @@ TEST(a_text_that_continues_after_a_nul_is_no_key)
 {
     static const char pickle[] = "\x80\x02}X\x0c\x00\x00\x00"
                                  "entries\0more]s.";
-    struct job of = { 0 };
+    SCOPED_JOB struct job of = { 0 };
     struct tpa_error err = { 0 };
     assert_false(add_bytes(&of, 0, "", pickle, sizeof pickle - 1, &err));
     assert_non_null(strstr(err.message, "this is no dump"));
-    end(&of);
 }
 
 TEST(names_of_operations_are_taken_apart)
@@ -411,7 +395,7 @@ TEST(a_clock_that_is_wrong_proves_no_timeout)
     static const long long clocks[] = { 0, 3600000000000, -3600000000000 };
     for (size_t i = 0; i < 9; i++) {
         bool over = i / 3 == 1, waits = i / 3 == 2; /* then it is a waiting rank whose clock is wrong */
-        struct job of = { 0 };
+        SCOPED_JOB struct job of = { 0 };
         apart_ns = over ? 2000000000 : 1;
         clock_ahead_ns = 3600000000001;
         add_rank(&of, "", 0, 3, "dddp", 0);
@@ -422,7 +406,6 @@ TEST(a_clock_that_is_wrong_proves_no_timeout)
         const struct hang_job *job = judge(&of);
         assert_int_equal(job->proof, over ? PROOF_OVER_TIMEOUT : 0);
         assert_int_equal(job->state, over ? HANG_STUCK : HANG_WAITING);
-        end(&of);
     }
     clock_ahead_ns = 0;
     apart_ns = 1;

@@ -23,14 +23,6 @@ static void id(int64_t external_id)
     draw_arg(ARG_EXTERNAL_ID, external_id);
 }
 
-static event_id event_called(const struct trace *trace, const char *name)
-{
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (strcmp(trace_name(trace, e), name) == 0)
-            return e;
-    return EVENT_NONE;
-}
-
 static const char *name_of(const struct trace *trace, event_id e)
 {
     return e == EVENT_NONE ? "-" : trace_name(trace, e);

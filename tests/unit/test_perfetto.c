@@ -58,11 +58,8 @@ static void put_thread(struct buffer *out, int64_t uuid, int64_t pid, int64_t ti
 
 static int64_t dur_of(const struct trace *trace, const char *name)
 {
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (strcmp(trace_name(trace, e), name) == 0)
-            return trace_dur_ns(trace, e);
-    fail_msg("no event %s", name);
-    return -1;
+    assert_int_not_equal(event_called(trace, name), EVENT_NONE);
+    return trace_dur_ns(trace, event_called(trace, name));
 }
 
 /*
@@ -171,7 +168,6 @@ TEST(clocks_are_converted_by_snapshots)
  */
 TEST(slices_that_cross_get_a_lane_of_their_own)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     draw_host("cpu_op", "a", 1, 0, 40);
     draw_host("cpu_op", "b", 1, 10, 20);
     draw_host("cpu_op", "c", 1, 20, 30);
@@ -233,7 +229,6 @@ TEST(events_of_one_moment_keep_their_order)
     enum { COUNT = 40, SEEDS = 200 };
     uint64_t random = 1;
     for (int seed = 0; seed < SEEDS; seed++) {
-        draw_begin(&(struct trace_wants){ .args = 0 });
         int64_t unit_ns = seed % 2 ? 1 : 1000;
         for (int i = 0; i < COUNT; i++) {
             char name[16];
@@ -259,7 +254,6 @@ TEST(events_of_one_moment_keep_their_order)
 
 TEST(what_is_written_is_read_back)
 {
-    draw_begin(&(struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) });
     draw_host("cpu_op", "aten::mm", 1, 0, 40);
     draw_arg(ARG_EXTERNAL_ID, 3);
     draw_text(ARG_INPUT_DIMS, "[[8,3],[]]");

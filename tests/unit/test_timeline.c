@@ -7,9 +7,6 @@
 
 SCRATCH_OF(timeline)
 
-static const struct trace_wants *drawn_wants =
-    &(const struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) };
-
 static void launch(int64_t start_ns, const char *kernel, int64_t kernel_ns, int64_t dur_ns, int64_t id)
 {
     draw_host("cuda_runtime", "cudaLaunchKernel", DRAW_PROCESS, start_ns, 5);

@@ -8,9 +8,6 @@
 #include "derive/gpu_events.h"
 #include <stdlib.h>
 
-static const struct trace_wants *drawn_wants =
-    &(const struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) };
-
 struct top_answer {
     struct trace *trace;
     struct result *result;

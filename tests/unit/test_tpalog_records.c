@@ -106,6 +106,14 @@ static struct trace *read_log(struct buffer *bytes)
     return scratch_trace(trace);
 }
 
+/* LOG, which is freed, as it is written to BYTES. */
+static struct trace *close_and_read(struct tpafile_writer *log, struct buffer *bytes)
+{
+    assert_true(tpafile_writer_close(log, 200000, 0));
+    tpafile_writer_free(log);
+    return read_log(bytes);
+}
+
 /* The only event called NAME. */
 static event_id find_event(const struct trace *trace, const char *name)
 {
@@ -132,14 +140,6 @@ static void check_event(const struct trace *trace, const char *name, enum event_
     assert_int_equal(track->tid, tid);
 }
 
-static const struct trace_notice *find_notice(const struct trace *trace, const char *kind)
-{
-    for (size_t i = 0; i < trace->notice_count; i++)
-        if (strcmp(trace->notices[i].kind, kind) == 0)
-            return &trace->notices[i];
-    return NULL;
-}
-
 TEST(device_work_and_calls_are_events_as_kineto_names_them)
 {
     SCRATCH_BUFFER(bytes);
@@ -147,9 +147,7 @@ TEST(device_work_and_calls_are_events_as_kineto_names_them)
     add_facts(log);
     add_call(log, 110, 211, 1, 0);
     add_work(log);
-    assert_true(tpafile_writer_close(log, 200000, 0));
-    tpafile_writer_free(log);
-    struct trace *trace = read_log(&bytes);
+    struct trace *trace = close_and_read(log, &bytes);
 
     check_event(trace, "cudaLaunchKernel", EVENT_RUNTIME, 110000, 5000, 9, 9);
     check_event(trace, "gemm", EVENT_KERNEL, 130000, 20000, 0, 7);
@@ -183,9 +181,7 @@ TEST(facts_become_the_file_s)
         { TPAFILE_THREAD_NAME, text(log, "loader") });
     ADD(log, API, { TPAFILE_API_START, 60000 }, { TPAFILE_API_DURATION, 1 }, { TPAFILE_API_CBID, 7 },
         { TPAFILE_API_API, 1 }, { TPAFILE_API_THREAD, 77 });
-    assert_true(tpafile_writer_close(log, 200000, 0));
-    tpafile_writer_free(log);
-    struct trace *trace = read_log(&bytes);
+    struct trace *trace = close_and_read(log, &bytes);
     const struct trace_file *file = &trace->files[0];
     assert_int_equal(file->producer, PRODUCER_TPA);
     assert_string_equal(file->host_name, "box");
@@ -225,9 +221,7 @@ TEST(messages_of_emit_nvtx_become_operators)
               "autograd::engine::evaluate_function: MmBackward0, seq = 12, op_id = 42, sizes = [[8, 4]], "
               "input_op_ids = [(40, 0)]",
               180, 190, NULL);
-    assert_true(tpafile_writer_close(log, 200000, 0));
-    tpafile_writer_free(log);
-    struct trace *trace = read_log(&bytes);
+    struct trace *trace = close_and_read(log, &bytes);
     check_event(trace, "aten::mm", EVENT_OP, 100000, 60000, 9, 9);
     event_id mm = find_event(trace, "aten::mm");
     assert_int_equal(trace_arg_or(trace, ARG_SEQUENCE, mm, 0), 12);
@@ -260,9 +254,7 @@ TEST(halves_of_ranges_find_each_other)
     ADD(log, STEP, { TPAFILE_STEP_TIME, 60000 }, { TPAFILE_STEP_NUMBER, 0 }, { TPAFILE_STEP_THREAD, 9 });
     ADD(log, STEP, { TPAFILE_STEP_TIME, 80000 }, { TPAFILE_STEP_NUMBER, 1 }, { TPAFILE_STEP_THREAD, 9 });
     add_call(log, 90, 211, 1, 0); /* the last event ends at 95 us */
-    assert_true(tpafile_writer_close(log, 200000, 0));
-    tpafile_writer_free(log);
-    struct trace *trace = read_log(&bytes);
+    struct trace *trace = close_and_read(log, &bytes);
     check_event(trace, "outer", EVENT_ANNOTATION, 10000, 30000, 9, 9);
     check_event(trace, "inner", EVENT_ANNOTATION, 20000, 10000, 9, 9);
     check_event(trace, "crossing", EVENT_ANNOTATION, 35000, 10000, 9, 9);
@@ -299,9 +291,7 @@ TEST(memory_records_tell_what_is_in_use)
     ADD(log, API, { TPAFILE_API_START, 19000 }, { TPAFILE_API_DURATION, 2000 },
         { TPAFILE_API_CORRELATION, 2 }, { TPAFILE_API_API, 0 }, { TPAFILE_API_CBID, 20 },
         { TPAFILE_API_THREAD, 11 });
-    assert_true(tpafile_writer_close(log, 200000, 0));
-    tpafile_writer_free(log);
-    struct trace *trace = read_log(&bytes);
+    struct trace *trace = close_and_read(log, &bytes);
     static const int64_t expected[][5] = {
         /* time, bytes, type, total, thread */
         { 20000, 1000, 1, 1500, 11 }, { 30000, 70, 1, 1570, 9 },  { 40000, 9, 0, 9, 9 },
@@ -373,9 +363,7 @@ TEST(a_log_can_be_converted)
     add_call(log, 110, 211, 1, 0);
     add_work(log);
     add_range(log, "aten::mm, seq = 12", 100, 160, NULL);
-    assert_true(tpafile_writer_close(log, 200000, 0));
-    tpafile_writer_free(log);
-    struct trace *trace = read_log(&bytes);
+    struct trace *trace = close_and_read(log, &bytes);
     SCOPED struct buffer converted = tpa_of_trace(trace, 0);
     struct trace *again = read_log(&converted);
     assert_int_equal(again->event_count, trace->event_count);

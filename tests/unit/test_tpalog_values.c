@@ -20,14 +20,6 @@ static struct trace *read_bytes(const struct buffer *bytes)
     return scratch_trace(trace);
 }
 
-static const struct trace_notice *find_notice(const struct trace *trace, const char *kind)
-{
-    for (size_t i = 0; i < trace->notice_count; i++)
-        if (strcmp(trace->notices[i].kind, kind) == 0)
-            return &trace->notices[i];
-    return NULL;
-}
-
 /* ---- logs ---- */
 
 static void add_kernel(struct tpafile_writer *writer, int64_t start, int64_t duration, int64_t name,

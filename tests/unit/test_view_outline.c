@@ -13,7 +13,6 @@ SCRATCH_OF(view_spans)
  */
 static struct trace *some_work(void)
 {
-    draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
     draw_host("user_annotation", "ProfilerStep#3", DRAW_PROCESS, 0, 1000);
     draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 30, 70);
     draw_host("cuda_runtime", "cudaLaunchKernel", DRAW_PROCESS, 40, 5);
@@ -76,7 +75,6 @@ TEST(a_picture_of_it_says_that_it_is_not_complete)
 /* The picture of the first 10 us of a stream on which 9000 kernels overlap, in a recording of LENGTH_NS; to be released. */
 static struct buffer picture_of_many(int64_t length_ns)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
     for (int i = 0; i < 9000; i++)
         draw_event("kernel", "gemm", 0, 7, i % 100, 500 + i / 100);
     draw_event("kernel", "gemm", 0, 7, length_ns - 5, 5);
@@ -100,6 +98,6 @@ TEST(sums_are_exact_however_long_the_recording)
 
 TEST(without_anything_that_takes_time_there_is_none)
 {
-    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_begin(NULL);
     assert_null(view_outline_open(drawn(), &(struct view_sides){ .count = 1 }));
 }

@@ -6,9 +6,6 @@
 
 SCRATCH_OF(views)
 
-static const struct trace_wants *drawn_wants =
-    &(const struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) };
-
 static void operator_(const char *name, int64_t start_ns, int64_t dur_ns, int64_t id)
 {
     draw_host("cpu_op", name, DRAW_PROCESS, start_ns, dur_ns);
