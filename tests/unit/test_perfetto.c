@@ -6,6 +6,7 @@
 #include "cli/convert/parts.h"
 #include "ingest/formats.h"
 #include "tests/unit/drawn.h"
+#include "tests/unit/wire_text.h"
 #include <unistd.h>
 
 extern const struct format format_perfetto;
@@ -32,28 +33,15 @@ static struct trace *read_bytes(const char *bytes, size_t len)
 /* A BEGIN (1) or END (2) on track UUID at TS. */
 static void put_event(struct buffer *out, int64_t ts, int64_t type, int64_t uuid, const char *name)
 {
-    size_t packet = wire_open(out, 1);
-    wire_append_number(out, 8, ts);
-    wire_append_number(out, 10, 1);
-    size_t event = wire_open(out, 11);
-    wire_append_number(out, 9, type);
-    wire_append_number(out, 11, uuid);
+    wire_text(out, "1{8=%" PRId64 " 10=1 11{9=%" PRId64 " 11=%" PRId64, ts, type, uuid);
     if (name)
         wire_append_text(out, 23, name, strlen(name));
-    wire_close(out, event);
-    wire_close(out, packet);
+    wire_text(out, "}}");
 }
 
 static void put_thread(struct buffer *out, int64_t uuid, int64_t pid, int64_t tid)
 {
-    size_t packet = wire_open(out, 1), descriptor = wire_open(out, 60);
-    wire_append_number(out, 1, uuid);
-    size_t thread = wire_open(out, 4);
-    wire_append_number(out, 1, pid);
-    wire_append_number(out, 2, tid);
-    wire_close(out, thread);
-    wire_close(out, descriptor);
-    wire_close(out, packet);
+    wire_text(out, "1{60{1=%" PRId64 " 4{1=%" PRId64 " 2=%" PRId64 "}}}", uuid, pid, tid);
 }
 
 static int64_t dur_of(const struct trace *trace, const char *name)
@@ -84,23 +72,19 @@ TEST(ends_close_the_innermost_slice)
 
 static void put_clock(struct buffer *out, int64_t clock, int64_t at)
 {
-    size_t message = wire_open(out, 1);
-    wire_append_number(out, 1, clock);
-    wire_append_number(out, 2, at);
-    wire_close(out, message);
+    wire_text(out, "1{1=%" PRId64 " 2=%" PRId64 "}", clock, at);
 }
 
 static void put_snapshot(struct buffer *out, int64_t ts, int64_t clock, int64_t at, int64_t other,
                          int64_t then)
 {
-    size_t packet = wire_open(out, 1);
+    wire_text(out, "1{");
     if (ts)
         wire_append_number(out, 8, ts);
-    size_t snapshot = wire_open(out, 6);
+    wire_text(out, "6{");
     put_clock(out, clock, at);
     put_clock(out, other, then);
-    wire_close(out, snapshot);
-    wire_close(out, packet);
+    wire_text(out, "}}");
 }
 
 /* The same packets after torch's mark: the k-th END of a run is the k-th BEGIN's. x 10..40, y 20..50. */
@@ -148,14 +132,9 @@ TEST(callers_that_torch_ends_too_early_are_moved)
 TEST(clocks_are_converted_by_snapshots)
 {
     SCRATCH_BUFFER(text);
-    size_t packet = wire_open(&text, 1);
-    wire_append_number(&text, 8, 450);
-    wire_append_number(&text, 58, 3);
-    size_t event = wire_open(&text, 11);
-    wire_append_number(&text, 9, 3);
+    wire_text(&text, "1{8=450 58=3 11{9=3");
     wire_append_text(&text, 23, "mark", 4);
-    wire_close(&text, event);
-    wire_close(&text, packet);
+    wire_text(&text, "}}");
     put_snapshot(&text, 0, 6, 1000, 3, 400);
     struct trace *trace = read_bytes(text.at, text.count);
     assert_int_equal(trace->event_count, 1);
@@ -287,9 +266,9 @@ TEST(what_is_written_is_read_back)
 /* An element of a list: TEXT. */
 static void put_element(struct buffer *out, const char *text)
 {
-    size_t element = wire_open(out, 12);
+    wire_text(out, "12{");
     wire_append_text(out, 6, text, strlen(text));
-    wire_close(out, element);
+    wire_text(out, "}");
 }
 
 /* Lists within a debug annotation have nothing that says "empty": some producers write the text "[]". */
@@ -297,20 +276,15 @@ TEST(empty_lists_may_be_texts)
 {
     static const char *const names[] = { "Input Dims", "Concrete Inputs" };
     SCRATCH_BUFFER(text);
-    size_t packet = wire_open(&text, 1);
-    wire_append_number(&text, 8, 10);
-    wire_append_number(&text, 10, 1);
-    size_t event = wire_open(&text, 11);
-    wire_append_number(&text, 9, 3);
+    wire_text(&text, "1{8=10 10=1 11{9=3");
     wire_append_text(&text, 23, "x", 1);
     for (int i = 0; i < 2; i++) {
-        size_t annotation = wire_open(&text, 4);
+        wire_text(&text, "4{");
         wire_append_text(&text, 10, names[i], strlen(names[i]));
         put_element(&text, "[]");
-        wire_close(&text, annotation);
+        wire_text(&text, "}");
     }
-    wire_close(&text, event);
-    wire_close(&text, packet);
+    wire_text(&text, "}}");
     struct trace *trace = read_bytes(text.at, text.count);
     assert_string_equal(trace_arg_text(trace, ARG_INPUT_DIMS, 0), "[[]]");
     assert_string_equal(trace_arg_text(trace, ARG_CONCRETE_INPUTS, 0), "[\"[]\"]"); /* a list of texts */

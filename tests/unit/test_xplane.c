@@ -5,6 +5,7 @@
 #include "derive/attribution.h"
 #include "derive/step_list.h"
 #include "tests/read_bytes.h"
+#include "tests/unit/wire_text.h"
 #include "trace/memory_change.h"
 #include <string.h>
 
@@ -21,52 +22,31 @@ static struct trace *read_bytes(const struct buffer *text)
 /* A table entry {ID, {2 name NAME, 4 display name}} as field NUMBER of a plane. */
 static void put_entry(struct buffer *out, uint32_t number, int64_t id, const char *name, const char *display)
 {
-    size_t entry = wire_open(out, number);
-    wire_append_number(out, 1, id);
-    size_t value = wire_open(out, 2);
-    wire_append_text(out, 2, name, strlen(name));
-    if (display)
-        wire_append_text(out, 4, display, strlen(display));
-    wire_close(out, value);
-    wire_close(out, entry);
+    wire_text(out, "%u{1=%" PRId64 " 2{2'%s'", number, id, name);
+    wire_text(out, display ? "4'%s' }}" : "}}", display);
 }
 
-static size_t open_plane(struct buffer *out, const char *name)
+/* A plane with a line, to which events are added. */
+static void open_line(struct buffer *out, const char *plane, int64_t id, const char *name,
+                      int64_t timestamp_ns)
 {
-    size_t plane = wire_open(out, 1);
-    wire_append_text(out, 2, name, strlen(name));
-    return plane;
+    wire_text(out, "1{2'%s' 3{1=%" PRId64 " 2'%s' 3=%" PRId64, plane, id, name, timestamp_ns);
 }
 
-static size_t open_line(struct buffer *out, int64_t id, const char *name, int64_t timestamp_ns)
+static void open_event(struct buffer *out, int64_t name, int64_t offset_ps, int64_t duration_ps)
 {
-    size_t line = wire_open(out, 3);
-    wire_append_number(out, 1, id);
-    wire_append_text(out, 2, name, strlen(name));
-    wire_append_number(out, 3, timestamp_ns);
-    return line;
-}
-
-static size_t open_event(struct buffer *out, int64_t name, int64_t offset_ps, int64_t duration_ps)
-{
-    size_t event = wire_open(out, 4);
-    wire_append_number(out, 1, name);
-    wire_append_number(out, 2, offset_ps);
-    wire_append_number(out, 3, duration_ps);
-    return event;
+    wire_text(out, "4{1=%" PRId64 " 2=%" PRId64 " 3=%" PRId64, name, offset_ps, duration_ps);
 }
 
 static void put_event(struct buffer *out, int64_t name, int64_t offset_ps, int64_t duration_ps)
 {
-    wire_close(out, open_event(out, name, offset_ps, duration_ps));
+    open_event(out, name, offset_ps, duration_ps);
+    wire_text(out, "}");
 }
 
 static void put_stat(struct buffer *out, int64_t name, uint32_t type, int64_t value)
 {
-    size_t stat = wire_open(out, 4);
-    wire_append_number(out, 1, name);
-    wire_append_number(out, type, value);
-    wire_close(out, stat);
+    wire_text(out, "4{1=%" PRId64 " %u=%" PRId64 "}", name, type, value);
 }
 
 /*
@@ -78,15 +58,15 @@ static void put_stat(struct buffer *out, int64_t name, uint32_t type, int64_t va
 TEST(picoseconds_are_rounded_down_at_both_ends)
 {
     SCRATCH_BUFFER(text);
-    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 7000);
+    open_line(&text, "/host:CPU", 5, "main", 7000);
     put_event(&text, 1, 1999, 3002);
     put_event(&text, 2, 1999, 999);
     put_event(&text, 3, -1, 1);
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 1, "outer", NULL);
     put_entry(&text, 4, 2, "inner", NULL);
     put_entry(&text, 4, 3, "early", NULL);
-    wire_close(&text, plane);
+    wire_text(&text, "}");
     struct trace *trace = read_bytes(&text);
     static const int64_t expected[][2] = { { 7001, 4 }, { 7001, 1 }, { 6999, 1 } };
     assert_int_equal(trace->event_count, 3);
@@ -138,46 +118,25 @@ TEST(an_event_is_the_same_however_it_is_written)
     const int64_t name = INT64_C(1) << 40;
     static const char long_text[300] = "x";
     SCRATCH_BUFFER(text);
-    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 7000);
-    size_t event = open_event(&text, name, 2000, 3000);
+    open_line(&text, "/host:CPU", 5, "main", 7000);
+    open_event(&text, name, 2000, 3000);
     put_stat(&text, CORRELATION, 4, 77);
-    wire_close(&text, event);
+    wire_text(&text, "}");
 
-    event = wire_open(&text, 4);
-    size_t stat = wire_open(&text, 4);
-    wire_append_number(&text, 4, 77);
-    wire_append_number(&text, 1, CORRELATION);
-    wire_close(&text, stat);
-    wire_append_number(&text, 3, 3000);
-    wire_append_number(&text, 2, 2000);
-    wire_append_number(&text, 1, name);
-    wire_close(&text, event);
+    wire_text(&text, "4{4{4=77 1=%d} 3=3000 2=2000 1=%" PRId64 "}", CORRELATION, name);
 
-    event = open_event(&text, 3, 9, 9);
-    wire_append_number(&text, 1, name);
-    wire_append_number(&text, 2, 2000);
-    wire_append_number(&text, 3, 3000);
-    stat = wire_open(&text, 4);
-    wire_append_number(&text, 1, UNKNOWN_STAT);
-    wire_append_number(&text, 1, CORRELATION);
-    wire_append_number(&text, 3, 77);
-    wire_close(&text, stat);
-    wire_close(&text, event);
+    open_event(&text, 3, 9, 9);
+    wire_text(&text, "1=%" PRId64 " 2=2000 3=3000 4{1=%d 1=%d 3=77}}", name, UNKNOWN_STAT, CORRELATION);
 
-    event = open_event(&text, name, 2000, 3000);
+    open_event(&text, name, 2000, 3000);
     put_stat(&text, UNKNOWN_STAT, 4, 5);
     put_stat(&text, CORRELATION, 3, 77);
-    stat = wire_open(&text, 4);
-    wire_append_number(&text, 1, CORRELATION);
+    wire_text(&text, "4{1=%d", CORRELATION);
     wire_append_text(&text, 9, long_text, sizeof long_text);
-    wire_append_number(&text, 3, 77);
-    wire_close(&text, stat);
-    wire_close(&text, event);
-
-    wire_close(&text, line);
+    wire_text(&text, "3=77} } }");
     put_entry(&text, 4, name, "cuLaunchKernel", NULL);
     put_stat_names(&text);
-    wire_close(&text, plane);
+    wire_text(&text, "}");
     struct trace *trace = read_bytes(&text);
     assert_int_equal(trace->event_count, 4);
     for (event_id e = 0; e < 4; e++) {
@@ -198,39 +157,38 @@ static void put_operator(struct buffer *out)
 /* Kernels of call 77: the first may name fusion.1, a second names fusion.2. */
 static void put_gpu(struct buffer *out, bool names_operator, bool has_second)
 {
-    size_t plane = open_plane(out, "/device:GPU:2"), line = open_line(out, 13, "Stream #13(Compute)", 0);
-    size_t event = open_event(out, 1, 50000, 10000);
+    open_line(out, "/device:GPU:2", 13, "Stream #13(Compute)", 0);
+    open_event(out, 1, 50000, 10000);
     put_stat(out, CORRELATION, 3, 77);
     if (names_operator)
         put_operator(out);
-    wire_close(out, event);
+    wire_text(out, "}");
     if (has_second) {
-        event = open_event(out, 1, 70000, 10000);
+        open_event(out, 1, 70000, 10000);
         put_stat(out, CORRELATION, 3, 77);
         put_stat(out, HLO_OP, 7, TEXT_ALLOCATOR);
-        wire_close(out, event);
+        wire_text(out, "}");
     }
-    wire_close(out, line);
+    wire_text(out, "}");
     put_entry(out, 4, 1, "gemm", NULL);
     put_stat_names(out);
-    wire_close(out, plane);
+    wire_text(out, "}");
 }
 
 /* The call, in an operator of its own. */
 static void put_host(struct buffer *out, bool names_operator)
 {
-    size_t plane = open_plane(out, "/host:CPU"), line = open_line(out, 5, "main", 0);
+    open_line(out, "/host:CPU", 5, "main", 0);
     put_event(out, 2, 5000, 90000);
-    size_t event = open_event(out, 1, 10000, 5000);
+    open_event(out, 1, 10000, 5000);
     put_stat(out, CORRELATION, 3, 77);
     if (names_operator)
         put_operator(out);
-    wire_close(out, event);
-    wire_close(out, line);
+    wire_text(out, "} }");
     put_entry(out, 4, 1, "cuLaunchKernel", NULL);
     put_entry(out, 4, 2, "jit_step:XLA GPU module", NULL);
     put_stat_names(out);
-    wire_close(out, plane);
+    wire_text(out, "}");
 }
 
 /*
@@ -273,28 +231,10 @@ TEST(kernels_find_their_call_and_operator)
 /* A plane with the program NAME of COUNT instructions fusion.1, fusion.2 ... of model.py, in line 11, 12 ... */
 static void put_program(struct buffer *out, const char *name, int count)
 {
-    size_t plane = open_plane(out, "/host:metadata"), entry = wire_open(out, 4), value = wire_open(out, 2);
-    wire_append_text(out, 2, name, strlen(name));
-    size_t stat = wire_open(out, 5), proto = wire_open(out, 6), module = wire_open(out, 1);
-    wire_append_text(out, 1, name, strlen(name));
-    wire_append_number(out, 5, count);
-    size_t computation = wire_open(out, 3);
-    wire_append_number(out, 5, 1);
-    for (int i = 1; i <= count; i++) {
-        char fusion[16];
-        snprintf(fusion, sizeof fusion, "fusion.%d", i);
-        size_t instruction = wire_open(out, 2);
-        wire_append_text(out, 1, fusion, strlen(fusion));
-        wire_append_text(out, 2, "add", 3);
-        size_t metadata = wire_open(out, 7);
-        wire_append_text(out, 3, "model.py", 8);
-        wire_append_number(out, 4, 10 + i);
-        wire_close(out, metadata);
-        wire_close(out, instruction);
-    }
-    const size_t open[] = { computation, module, proto, stat, value, entry, plane };
-    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
-        wire_close(out, open[i]);
+    wire_text(out, "1{2'/host:metadata' 4{2{2'%s' 5{6{1{1'%s' 5=%d 3{5=1", name, name, count);
+    for (int i = 1; i <= count; i++)
+        wire_text(out, "2{1'fusion.%d' 2'add' 7{3'model.py' 4=%d}}", i, 10 + i);
+    wire_text(out, "}}}} }}}");
 }
 
 /* Work that comes behind its call gives it its operator, with what its program says of it, wherever programs stand. */
@@ -330,29 +270,29 @@ TEST(operators_have_what_programs_say_wherever_they_stand)
 TEST(operators_come_from_tf_op_where_there_is_no_hlo)
 {
     SCRATCH_BUFFER(text);
-    size_t plane = open_plane(&text, "/device:GPU:0"), line = open_line(&text, 13, "Stream #13(Compute)", 0);
+    open_line(&text, "/device:GPU:0", 13, "Stream #13(Compute)", 0);
     for (int64_t i = 0; i < 3; i++) {
-        size_t event = open_event(&text, 1, 50000 + i * 10000, 10000);
+        open_event(&text, 1, 50000 + i * 10000, 10000);
         put_stat(&text, CORRELATION, 3, 77 + i);
         put_stat(&text, TF_OP, 7, i < 2 ? TEXT_TF_OP : TEXT_NO_TF_OP);
-        wire_close(&text, event);
+        wire_text(&text, "}");
     }
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 1, "gemm", NULL);
     put_stat_names(&text);
-    wire_close(&text, plane);
-    plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
+    wire_text(&text, "}");
+    open_line(&text, "/host:CPU", 5, "main", 0);
     put_event(&text, 2, 5000, 10000);
     for (int64_t i = 0; i < 3; i++) {
-        size_t event = open_event(&text, 1, 10000 + i * 10000, 5000);
+        open_event(&text, 1, 10000 + i * 10000, 5000);
         put_stat(&text, CORRELATION, 3, 77 + i);
-        wire_close(&text, event);
+        wire_text(&text, "}");
     }
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 1, "cuLaunchKernel", NULL);
     put_entry(&text, 4, 2, "dense/MatMul:MatMul", NULL);
     put_stat_names(&text);
-    wire_close(&text, plane);
+    wire_text(&text, "}");
     struct trace *trace = read_bytes(&text);
     struct attribution *launches = scratch(attribution_open(trace));
     size_t kernels = 0, operators = 0;
@@ -374,20 +314,20 @@ TEST(operators_come_from_tf_op_where_there_is_no_hlo)
 TEST(steps_come_from_step_num_and_twins_are_left_out)
 {
     SCRATCH_BUFFER(text);
-    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
-    size_t event = open_event(&text, 1, 0, 100000);
+    open_line(&text, "/host:CPU", 5, "main", 0);
+    open_event(&text, 1, 0, 100000);
     put_stat(&text, STEP_NUM, 4, 4);
-    wire_close(&text, event);
-    event = open_event(&text, 2, 10000, 20000);
+    wire_text(&text, "}");
+    open_event(&text, 2, 10000, 20000);
     put_stat(&text, HLO_OP, 7, TEXT_OP);
-    wire_close(&text, event);
+    wire_text(&text, "}");
     put_event(&text, 3, 30000, 0);
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 1, "train", NULL);
     put_entry(&text, 4, 2, "dot", NULL);
     put_entry(&text, 4, 3, "end: dot", NULL);
     put_stat_names(&text);
-    wire_close(&text, plane);
+    wire_text(&text, "}");
     struct trace *trace = read_bytes(&text);
     assert_int_equal(trace->event_count, 2);
     assert_string_equal(trace_name(trace, 0), "train [step 4]");
@@ -403,19 +343,19 @@ TEST(steps_come_from_step_num_and_twins_are_left_out)
 TEST(allocations_become_memory_records)
 {
     SCRATCH_BUFFER(text);
-    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
+    open_line(&text, "/host:CPU", 5, "main", 0);
     for (int64_t name = 1; name <= 2; name++) {
-        size_t event = open_event(&text, name, name * 1000, 0);
+        open_event(&text, name, name * 1000, 0);
         put_stat(&text, ALLOCATOR, 7, TEXT_ALLOCATOR);
         put_stat(&text, BYTES, 4, 512);
         put_stat(&text, ALLOCATED, 4, name == 1 ? 1512 : 1000);
-        wire_close(&text, event);
+        wire_text(&text, "}");
     }
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 1, "MemoryAllocation", NULL);
     put_entry(&text, 4, 2, "MemoryDeallocation", NULL);
     put_stat_names(&text);
-    wire_close(&text, plane);
+    wire_text(&text, "}");
     struct trace *trace = read_bytes(&text);
     struct memory_change_ids ids = memory_change_ids(trace);
     static const int64_t bytes[] = { 512, -512 }, allocated[] = { 1512, 1000 };
@@ -432,15 +372,15 @@ TEST(allocations_become_memory_records)
 TEST(a_damaged_event_costs_that_event)
 {
     SCRATCH_BUFFER(text);
-    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
+    open_line(&text, "/host:CPU", 5, "main", 0);
     wire_append_text(&text, 4,
                      "\x22\x05"
                      "ab",
                      4);
     put_event(&text, 1, 1000, 1000);
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 1, "good", NULL);
-    wire_close(&text, plane);
+    wire_text(&text, "}");
     wire_append_text(&text, 1, "", 0);
     text.count--; /* and the file is cut: the length of its last plane is missing */
     struct trace *trace = read_bytes(&text);
@@ -455,21 +395,20 @@ TEST(a_damaged_event_costs_that_event)
 TEST(a_cut_file_gives_the_whole_events_of_its_last_plane)
 {
     SCRATCH_BUFFER(text);
-    size_t plane = open_plane(&text, "/host:first"), line = open_line(&text, 5, "main", 0);
+    open_line(&text, "/host:first", 5, "main", 0);
     put_event(&text, 1, 1000, 1000);
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 1, "whole", NULL);
-    wire_close(&text, plane);
-    plane = open_plane(&text, "/host:CPU");
-    line = open_line(&text, 6, "worker", 0);
+    wire_text(&text, "}");
+    open_line(&text, "/host:CPU", 6, "worker", 0);
     put_event(&text, 7, 1000, 1000);
     size_t there = text.count;
     put_event(&text, 7, 3000, 1000);
     size_t cut = text.count - 1;
     put_event(&text, 7, 5000, 1000);
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 7, "lost", NULL);
-    wire_close(&text, plane);
+    wire_text(&text, "}");
     for (size_t i = there + 1; i <= cut; i++) { /* in the second event of the line, wherever */
         text.count = i;
         struct trace *trace = read_bytes(&text);
@@ -487,29 +426,26 @@ TEST(work_on_a_tpu_finds_its_launch)
 {
     static const char *const stats[] = { "run_id", "device_ordinal" };
     SCRATCH_BUFFER(text);
-    size_t plane = open_plane(&text, "/device:TPU:1"), line = open_line(&text, 2, "XLA Modules", 0);
-    size_t event = open_event(&text, 1, 10000, 50000);
+    open_line(&text, "/device:TPU:1", 2, "XLA Modules", 0);
+    open_event(&text, 1, 10000, 50000);
     put_stat(&text, 1, 3, 9);
-    wire_close(&text, event);
-    wire_close(&text, line);
-    line = open_line(&text, 3, "XLA Ops", 0);
+    wire_text(&text, "} }");
+    wire_text(&text, "3{1=3 2'XLA Ops' 3=0");
     put_event(&text, 2, 20000, 5000);
-    wire_close(&text, line);
+    wire_text(&text, "}");
     put_entry(&text, 4, 1, "jit_f(1)", NULL);
     put_entry(&text, 4, 2, "%dot.7 = f32[8] dot(...)", "dot.7");
     put_entry(&text, 5, 1, stats[0], NULL);
-    wire_close(&text, plane);
-    plane = open_plane(&text, "/host:CPU");
-    line = open_line(&text, 5, "main", 0);
-    event = open_event(&text, 1, 1000, 2000);
+    wire_text(&text, "}");
+    open_line(&text, "/host:CPU", 5, "main", 0);
+    open_event(&text, 1, 1000, 2000);
     put_stat(&text, 1, 3, 9);
     put_stat(&text, 2, 3, 1);
-    wire_close(&text, event);
-    wire_close(&text, line);
+    wire_text(&text, "} }");
     put_entry(&text, 4, 1, "DoEnqueueProgram", NULL);
     put_entry(&text, 5, 1, stats[0], NULL);
     put_entry(&text, 5, 2, stats[1], NULL);
-    wire_close(&text, plane);
+    wire_text(&text, "}");
     struct trace *trace = read_bytes(&text);
     assert_int_equal(trace->kind[0], EVENT_GPU_ANNOTATION);
     assert_int_equal(trace->kind[1], EVENT_KERNEL);
