@@ -8,27 +8,42 @@ static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .arg
 
 enum { MS = 1000000 };
 
-/* Then, of all that was recorded or of a step, with one edit; fails when the edit does not fit. */
-static int64_t then_with(const struct trace *trace, struct edit edit, bool whole)
+/* EDIT applied to the drawing, WHOLE or a step of it; fails when the edit does not fit. */
+static struct whatif *whatif_of(struct edit edit, bool whole)
 {
-    struct tpa_error err = { 0 };
-    if (edit.pattern)
+    if (edit.pattern && !edit.pattern_len)
         edit.pattern_len = strlen(edit.pattern);
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, whole, &err));
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &edit, 1, whole, NULL));
     assert_non_null(whatif);
-    int64_t then_ns = whatif->steps->then_ns;
-    return then_ns;
+    return whatif;
 }
 
-static int64_t then_scaled(const struct trace *trace, const char *text)
+static int64_t then_with(struct edit edit, bool whole)
+{
+    return whatif_of(edit, whole)->steps->then_ns;
+}
+
+/* The same with an edit that is its kind alone. */
+static int64_t then_of(enum edit_kind kind, bool whole)
+{
+    return then_with((struct edit){ .kind = kind }, whole);
+}
+
+static struct edit scaled(const char *text)
 {
     struct edit edit;
-    struct tpa_error err = { 0 };
-    assert_true(edit_parse_scale(text, &edit, &err));
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, true, &err));
-    assert_non_null(whatif);
-    int64_t then_ns = whatif->steps->then_ns;
-    return then_ns;
+    assert_true(edit_parse_scale(text, &edit, NULL));
+    return edit;
+}
+
+static int64_t then_scaled(const char *text)
+{
+    return then_with(scaled(text), true);
+}
+
+static int64_t step_scaled(const char *text)
+{
+    return then_with(scaled(text), false);
 }
 
 /*
@@ -52,11 +67,10 @@ static void draw_full_step(int64_t step)
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, at + 95 * MS, 2 * MS, 10 * step + 2);
 }
 
-static struct trace *draw_steps(void)
+static void draw_steps(void)
 {
     draw_full_step(0);
     draw_full_step(1);
-    return drawn();
 }
 
 /*
@@ -65,11 +79,8 @@ static struct trace *draw_steps(void)
  */
 TEST(a_larger_batch_is_a_range)
 {
-    struct trace *trace = draw_steps();
-    struct tpa_error err = { 0 };
-    struct edit edit = { .kind = EDIT_BATCH, .factor = 2 };
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
-    assert_non_null(whatif);
+    draw_steps();
+    struct whatif *whatif = whatif_of((struct edit){ .kind = EDIT_BATCH, .factor = 2 }, false);
     assert_int_equal(whatif->batch, 2);
     assert_int_equal(whatif->then_low_ns, 140 * MS);
     assert_int_equal(whatif->then_high_ns, 187 * MS);
@@ -78,19 +89,18 @@ TEST(a_larger_batch_is_a_range)
 
 TEST(a_step_takes_from_begin_to_begin)
 {
-    struct trace *trace = draw_steps();
+    draw_steps();
     /* Without loading, the step is the other 60. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_DATA_WAIT }, false), 60 * MS);
+    assert_int_equal(then_of(EDIT_NO_DATA_WAIT, false), 60 * MS);
     /*
      * Nobody waits for the kernel: loading and forward, 50, then the operator without its call, 2 and 2. The kernel of the
      * second step is launched at 54 + 45, when the first, 50 to 95, is over.
      */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "aten::item" }, false),
+    assert_int_equal(then_with((struct edit){ .kind = EDIT_NO_SYNC, .pattern = "aten::item" }, false),
                      54 * MS);
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "Memcpy" }, false),
-                     54 * MS);
+    assert_int_equal(then_with((struct edit){ .kind = EDIT_NO_SYNC, .pattern = "Memcpy" }, false), 54 * MS);
     /* The copy of results to the host is not one that pinned memory would free. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_PINNED_COPIES }, false), 100 * MS);
+    assert_int_equal(then_of(EDIT_PINNED_COPIES, false), 100 * MS);
 }
 
 /*
@@ -106,8 +116,7 @@ TEST(a_single_step_takes_no_less_than_its_devices)
     draw_host("cpu_op", "forward", 1, 0, 100 * MS);
     draw_kernel("gemm", 10 * MS, 1 * MS, 12 * MS, 30 * MS, 1);
     draw_kernel("gemm", 50 * MS, 1 * MS, 52 * MS, 30 * MS, 2);
-    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "forward", .factor = 0.1 };
-    assert_int_equal(then_with(drawn(), faster, false), 60 * MS);
+    assert_int_equal(step_scaled("op:forward=0.1"), 60 * MS);
 }
 
 /*
@@ -128,12 +137,9 @@ TEST(a_wait_for_what_came_before_is_of_no_step)
     for (int64_t i = 0; i < 10; i++) {
         draw_kernel("gemm", (450 + 50 * i) * US, 10 * US, (462 + 70 * i) * US, 70 * US, i + 2);
     }
-    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "^gemm$", .factor = 1 };
-    assert_int_equal(then_with(drawn(), faster, false), 762 * US);
-    faster.factor = 0.875;
-    assert_int_equal(then_with(drawn(), faster, false), 674500);
-    faster.factor = 0;
-    assert_int_equal(then_with(drawn(), faster, false), 620 * US);
+    assert_int_equal(step_scaled("kernel:^gemm$=1"), 762 * US);
+    assert_int_equal(step_scaled("kernel:^gemm$=0.875"), 674500);
+    assert_int_equal(step_scaled("kernel:^gemm$=0"), 620 * US);
 }
 
 /*
@@ -145,11 +151,7 @@ TEST(what_comes_before_a_recording_gains_nothing)
     draw_host("user_annotation", "outer", 1, 0, 100 * MS);
     draw_host("cpu_op", "first", 1, 20 * MS, 40 * MS);
     draw_host("cpu_op", "second", 1, 80 * MS, 20 * MS);
-    struct tpa_error err = { 0 };
-    struct edit edit;
-    assert_true(edit_parse_scale("annotation:outer=0.2", &edit, &err));
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &edit, 1, true, &err));
-    assert_non_null(whatif);
+    struct whatif *whatif = whatif_of(scaled("annotation:outer=0.2"), true);
     assert_int_equal(whatif->steps->now_ns, 80 * MS);
     assert_int_equal(whatif->steps->then_ns, 16 * MS);
     assert_int_equal(whatif->then_parts_ns[PART_OPERATOR], 12 * MS);
@@ -165,11 +167,9 @@ TEST(devices_that_fall_behind_are_the_step)
         draw_kernel("gemm", 10 * MS * step + 1 * MS, 1 * MS, 2 * MS + 20 * MS * step, 20 * MS, step + 1);
     }
     draw_call("cudaDeviceSynchronize", 1, 40 * MS, 43 * MS, 9);
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, false), 20 * MS);
-    struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
-    assert_int_equal(then_with(drawn(), half, false), 10 * MS);
-    half.factor = 0.75;
-    assert_int_equal(then_with(drawn(), half, false), 15 * MS);
+    assert_int_equal(then_of(EDIT_NO_ALLOC, false), 20 * MS);
+    assert_int_equal(step_scaled("kernel:gemm=0.5"), 10 * MS);
+    assert_int_equal(step_scaled("kernel:gemm=0.75"), 15 * MS);
 }
 
 /*
@@ -184,11 +184,7 @@ TEST(an_uneven_host_keeps_its_own_time)
         draw_host("cpu_op", "forward", 1, at, 4 * MS);
         draw_kernel("gemm", at + 1 * MS, 1 * MS, (2 + 20 * step) * MS, 20 * MS, step + 1);
     }
-    struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
-    half.pattern_len = strlen(half.pattern);
-    struct tpa_error err = { 0 };
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &half, 1, false, &err));
-    assert_non_null(whatif);
+    struct whatif *whatif = whatif_of(scaled("kernel:gemm=0.5"), false);
     assert_int_equal(whatif->steps->now_ns, 20 * MS);
     assert_int_equal(whatif->steps->then_ns, 20 * MS);
     assert_int_equal(whatif->steps->bound.kind, BOUND_HOST);
@@ -208,8 +204,7 @@ TEST(no_step_takes_less_than_its_work)
         draw_kernel("gemm", 1000 * (at_us[i] + 2), 1000, 1000 * work_us[i], 80000, i + 1);
     }
     draw_host("user_annotation", "eval", 1, 70000, 120000);
-    struct edit no_eval = { .kind = EDIT_SCALE, .target = TARGET_ANNOTATION, .pattern = "eval", .factor = 0 };
-    assert_int_equal(then_with(drawn(), no_eval, false), 80000);
+    assert_int_equal(step_scaled("annotation:eval=0"), 80000);
 }
 
 /*
@@ -227,9 +222,8 @@ TEST(a_launch_waits_for_room_in_the_queue)
                     i + 1);
     }
     draw_host("cpu_op", "next", 1, 1207000, 1000);
-    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
     /* The host takes 950 for the first step and 3 for the second; of two the median is the mean. */
-    assert_int_equal(then_with(drawn(), faster, false), (950000 + 3000) / 2);
+    assert_int_equal(step_scaled("kernel:gemm=0.1"), (950000 + 3000) / 2);
 }
 
 /*
@@ -243,8 +237,7 @@ TEST(a_recorded_wait_for_room_is_one)
     }
     draw_host("overhead", "Command Buffer Full", 1, 12000, 101000);
     draw_host("cpu_op", "next", 1, 115000, 885000);
-    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
-    assert_int_equal(then_with(drawn(), faster, true), 910000);
+    assert_int_equal(then_scaled("kernel:gemm=0.1"), 910000);
 }
 
 /* Three kernels of a day each may take a thousand times as long, 8 years, but not a million times. */
@@ -254,10 +247,9 @@ TEST(what_is_scaled_fits_into_64_bits)
     for (int64_t i = 0; i < 3; i++) {
         draw_kernel("gemm", 10000 * i, 5000, 10000 + day_ns * i, day_ns, i + 1);
     }
-    assert_int_equal(then_scaled(drawn(), "kernel:gemm=100000%"), 3000 * day_ns + 10000);
-    struct edit longer;
+    assert_int_equal(then_scaled("kernel:gemm=100000%"), 3000 * day_ns + 10000);
+    struct edit longer = scaled("kernel:gemm=1000000%");
     struct tpa_error err = { 0 };
-    assert_true(edit_parse_scale("kernel:gemm=1000000%", &longer, &err));
     assert_null(whatif_open(replay_graph_of(drawn()), &longer, 1, true, &err));
     assert_string_equal(err.message, "what is scaled would take 82.1 years, expected at most 73");
 }
@@ -272,8 +264,7 @@ TEST(pages_of_managed_memory_are_not_the_end)
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 50000, 2000, 77);
     draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 100000, 2000, 78);
     draw_call("cudaDeviceSynchronize", 1, 20000, 95000, 2);
-    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
-    assert_int_equal(then_with(drawn(), faster, true), 65000);
+    assert_int_equal(then_scaled("kernel:gemm=0.5"), 65000);
 }
 
 /*
@@ -288,7 +279,7 @@ TEST(a_graph_leaves_what_the_host_does_with_pages)
         }
         if (touches)
             draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 200000, 10000, DRAW_NO_CALL);
-        int64_t then_ns = then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
+        int64_t then_ns = then_of(EDIT_CUDA_GRAPH, true);
         if (touches)
             assert_in_range(then_ns, 490000, 522000);
         else
@@ -303,18 +294,17 @@ TEST(what_a_program_frees_at_its_end_is_no_saving)
     draw_call("cudaFree", 1, 100000, 50000, 2);
     draw_kernel("gemm", 150000, 150000, 290000, 10000, 3);
     draw_call("cudaFree", 1, 300000, 200000, 4);
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, true), 350000);
+    assert_int_equal(then_of(EDIT_NO_ALLOC, true), 350000);
 }
 
 TEST(gains_of_edits_do_not_add_up)
 {
-    struct trace *trace = draw_steps();
-    struct tpa_error err = { 0 };
+    draw_steps();
     struct edit edits[] = {
         { .kind = EDIT_NO_DATA_WAIT },
         { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .pattern_len = 4, .factor = 0 }
     };
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), edits, 2, false, &err));
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), edits, 2, false, NULL));
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 100 * MS);
     assert_int_equal(whatif->gains[0].then_ns, 60 * MS);
@@ -327,7 +317,7 @@ TEST(gains_of_edits_do_not_add_up)
     assert_int_equal(whatif->gains[0].effect.count, 2);
     assert_int_equal(whatif->gains[1].effect.count, 2);
     struct step_gain gain;
-    assert_true(whatif_gain(replay_graph_of(trace), edits, 2, &gain, &err));
+    assert_true(whatif_gain(replay_graph_of(drawn()), edits, 2, &gain, NULL));
     assert_int_equal(gain.then_ns, 17 * MS);
 }
 
@@ -340,7 +330,7 @@ static size_t moments_in_order(const struct replay_graph *graph)
 }
 
 /* The steps of draw_step, COUNT of them, each a bit different from the one before. */
-static struct trace *draw_many_steps(int64_t count)
+static void draw_many_steps(int64_t count)
 {
     for (int64_t step = 0; step < count; step++) {
         int64_t at = 20 * MS * step, longer = step * step % 11 * 10000;
@@ -354,7 +344,6 @@ static struct trace *draw_many_steps(int64_t count)
         }
         draw_call("cudaDeviceSynchronize", 1, at + 6 * MS, MS, 100 * step + 99);
     }
-    return drawn();
 }
 
 /* Of so many steps that rounds leave out most, a graph of the moments of the rounds prices edits as the whole graph does. */
@@ -366,9 +355,8 @@ TEST(the_graph_of_the_rounds_prices_as_the_whole_does)
         { .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = "add", .pattern_len = 3, .factor = 0.25 },
         { .kind = EDIT_NO_FIRST_USE },
     };
-    struct trace *trace = draw_many_steps(20000);
-    const struct replay_graph *graphs[] = { step_times_graph_of(trace), replay_graph_of(trace) };
-    struct tpa_error err = { 0 };
+    draw_many_steps(20000);
+    const struct replay_graph *graphs[] = { step_times_graph_of(drawn()), replay_graph_of(drawn()) };
     assert_true(moments_in_order(graphs[0]) < graphs[0]->moment_count * 3 / 4);
     assert_int_equal(moments_in_order(graphs[1]), graphs[1]->moment_count);
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
@@ -376,7 +364,7 @@ TEST(the_graph_of_the_rounds_prices_as_the_whole_does)
         struct edit_effect effects[2];
         for (size_t g = 0; g < 2; g++) {
             struct changes *changes = scratch(changes_open(graphs[g]));
-            assert_true(edit_apply(&edits[i], changes, &effects[g], &err));
+            assert_true(edit_apply(&edits[i], changes, &effects[g], NULL));
             gains[g] = step_times_gain(changes);
         }
         assert_int_equal(gains[0].now_ns, gains[1].now_ns);
@@ -397,10 +385,8 @@ TEST(a_wait_goes_with_the_wait_in_it)
         draw_call("hipStreamSynchronize", 1, 20, 40, 2);
         draw_call("hsa_signal_wait_scacquire", 1, 25, 30, 3);
         draw_host("cpu_op", "next", 1, 60, 100);
-        assert_int_equal(then_with(drawn(),
-                                   (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "^hipStreamSynchronize$" },
-                                   true),
-                         120);
+        assert_int_equal(
+            then_with((struct edit){ .kind = EDIT_NO_SYNC, .pattern = "^hipStreamSynchronize$" }, true), 120);
     }
 }
 
@@ -420,7 +406,7 @@ TEST(a_kernel_waits_for_the_end_of_a_late_launch)
     draw_kernel("a", 0, 5000, 10000, 20000, 1);
     draw_kernel("b", 20000, 1000000, 1025000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 1025000, 20000, 3);
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 150000);
+    assert_int_equal(then_of(EDIT_NO_FIRST_USE, true), 150000);
 }
 
 /*
@@ -434,7 +420,7 @@ TEST(a_graph_launches_all_at_once)
     draw_kernel("b", 100000, 5000, 110000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
     /* Launched at 0, b is ready 10 us later as it was recorded, and a microsecond after a is over, at 21: 21-31, then 5. */
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 36000);
+    assert_int_equal(then_of(EDIT_CUDA_GRAPH, true), 36000);
 }
 
 /* The same, but from 20 to 90 us a graph is captured, which the next step would not do again: that stays. */
@@ -448,7 +434,7 @@ TEST(the_capture_of_a_graph_is_no_launching)
     draw_kernel("b", 100000, 5000, 110000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
     /* Launched at 70, b is ready 10 us later: 80-90, then 5. */
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 95000);
+    assert_int_equal(then_of(EDIT_CUDA_GRAPH, true), 95000);
 }
 
 /*
@@ -462,8 +448,7 @@ TEST(a_graph_keeps_what_was_queued_for_no_known_reason)
         draw_kernel("a", 0, 5000, 10000, 10000, 1);
         draw_host("cpu_op", "slow", 1, 5000, 95000);
         draw_kernel("b", 100000, queued ? 5000 : 490000, 600000, 10000, 2);
-        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
-                         queued ? 525000 : 510000);
+        assert_int_equal(then_of(EDIT_CUDA_GRAPH, true), queued ? 525000 : 510000);
     }
 }
 
@@ -491,10 +476,8 @@ TEST(a_step_of_the_devices_begins_with_its_work)
         if (two)
             draw_device_step("device [step 1]", 100, 3);
         draw_host("cpu_op", "python", 1, 900000, 1000);
-        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, false),
-                         two ? 40000 : 21000);
-        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, false),
-                         two ? 100000 : 65000);
+        assert_int_equal(then_of(EDIT_CUDA_GRAPH, false), two ? 40000 : 21000);
+        assert_int_equal(then_of(EDIT_NO_ALLOC, false), two ? 100000 : 65000);
     }
 }
 
@@ -508,9 +491,8 @@ TEST(a_mark_of_devices_moves_with_its_work)
     draw_device_step("device [step 0]", 0, 1);
     draw_work("gpu_user_annotation", "shadow", 0, 7, 69000, 12000, 99);
     const struct replay_graph *graph = replay_graph_of(drawn());
-    struct tpa_error err = { 0 };
     struct edit as_graph = { .kind = EDIT_CUDA_GRAPH };
-    struct replay *replay = whatif_replay(graph, &as_graph, 1, &err);
+    struct replay *replay = whatif_replay(graph, &as_graph, 1, NULL);
     assert_non_null(replay);
     struct moved *moved = scratch(moved_open(replay));
     for (event_id e = 0; e < drawn()->event_count; e++) {
@@ -550,10 +532,7 @@ TEST(a_path_finds_what_began_long_before_its_step)
     }
     draw_call("cudaDeviceSynchronize", 1, 610000, 85000, LONG + 1);
     draw_step(7, at * 1000, 300000);
-    struct tpa_error err = { 0 };
-    struct edit nothing = { .kind = EDIT_NO_ALLOC };
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &nothing, 1, false, &err));
-    assert_non_null(whatif);
+    struct whatif *whatif = whatif_of((struct edit){ .kind = EDIT_NO_ALLOC }, false);
     assert_int_equal(whatif->now_parts_ns[PART_KERNEL], 90000);
     assert_int_equal(whatif->now_parts_ns[PART_OPERATOR], 5000);
     assert_memory_equal(whatif->then_parts_ns, whatif->now_parts_ns, sizeof whatif->now_parts_ns);
@@ -567,8 +546,7 @@ TEST(a_step_may_be_as_long_as_time)
     draw_host("cpu_op", "op", 1, -far_ns, long_ns);
     draw_step(1, far_ns, 1000);
     draw_host("cpu_op", "op", 1, far_ns, 1000);
-    struct edit half = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "op", .factor = 0.5 };
-    assert_int_equal(then_with(drawn(), half, false), 2 * far_ns - long_ns / 2);
+    assert_int_equal(step_scaled("op:op=0.5"), 2 * far_ns - long_ns / 2);
 }
 
 /*
@@ -587,7 +565,7 @@ TEST(a_first_use_shortens_one_step)
             draw_call("cudaStreamSynchronize", 1, (at + extra + 2) * MS, 7500000, 2 * step + 2);
             at += 10 + extra;
         }
-        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, false), 10 * MS);
+        assert_int_equal(then_of(EDIT_NO_FIRST_USE, false), 10 * MS);
     }
 }
 
@@ -606,8 +584,7 @@ TEST(kinds_of_steps_share_the_devices)
         draw_call("cudaStreamSynchronize", 1, (at + wait_at) * MS, (is_long ? 23 : 3) * MS, 2 * step + 2);
         at += all;
     }
-    struct edit edit = { .kind = EDIT_NO_SYNC, .pattern = "." };
-    assert_int_equal(then_with(drawn(), edit, false), 16500000);
+    assert_int_equal(then_with((struct edit){ .kind = EDIT_NO_SYNC, .pattern = "." }, false), 16500000);
 }
 
 /*
@@ -622,8 +599,7 @@ TEST(devices_that_keep_up_are_not_the_step)
         draw_host("cpu_op", "op", 1, at, 100000);
         draw_kernel("k", at + 50000 + late, 1000, at + 55000 + late, 40000 - late, step + 1);
     }
-    struct edit gone = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "k", .factor = 0 };
-    assert_int_equal(then_with(drawn(), gone, false), 100000);
+    assert_int_equal(step_scaled("kernel:k=0"), 100000);
 }
 
 /*
@@ -642,8 +618,7 @@ TEST(first_uses_do_not_count_as_usual)
         }
     }
     draw_host("cpu_op", "last", 1, at, 100000);
-    assert_in_range(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 339990,
-                    340000); /* factors are of 24 bits */
+    assert_in_range(then_of(EDIT_NO_FIRST_USE, true), 339990, 340000); /* factors are of 24 bits */
 }
 
 /*
@@ -655,7 +630,7 @@ TEST(each_module_that_is_loaded_is_first_used)
     draw_call("hipModuleLoadData", 1, 0, 4000000, 1);
     draw_call("hipModuleLoadData", 1, 4020000, 30000000, 2);
     draw_host("cpu_op", "last", 1, 34040000, 100000);
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 140000);
+    assert_int_equal(then_of(EDIT_NO_FIRST_USE, true), 140000);
 }
 
 /*
@@ -671,8 +646,7 @@ TEST(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded)
             draw_call("cudaStreamWaitEvent", 2, 0, 1000, 9);
         draw_call("cudaLaunchKernel", 1, 101000, 5000, 2);
         draw_work("kernel", "b", 0, 20, 151000, 100000, 2);
-        assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
-                         recorded ? 150000 : 251000);
+        assert_int_equal(then_of(EDIT_CUDA_GRAPH, true), recorded ? 150000 : 251000);
     }
 }
 
@@ -684,8 +658,7 @@ static int64_t then_as_graphs_around(const char *operator, const char * kernel)
     draw_call("cudaLaunchKernel", 1, 150000, 10000, 2);
     draw_work("kernel", kernel, 0, 20, 170000, 20000, 2);
     draw_kernel("gemm", 300000, 10000, 320000, 10000, 3);
-    int64_t then_ns = then_with(drawn(), (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
-    return then_ns;
+    return then_of(EDIT_CUDA_GRAPH, true);
 }
 
 TEST(graphs_lie_between_collectives)
@@ -708,7 +681,7 @@ TEST(a_pinned_upload_frees_the_host_and_not_the_device)
      * The call takes 10 us, the operator 10-110, its launch at 60. The kernel is ready at 490, when the copy is over (its launch
      * bound it with a lag of 10, 60 + 10): 490-500.
      */
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_PINNED_COPIES }, true), 500000);
+    assert_int_equal(then_of(EDIT_PINNED_COPIES, true), 500000);
 }
 
 /* Copies of 2 MiB whose calls return at once: 1 ms from pageable memory, 0.1 ms from pinned memory. */
@@ -720,10 +693,7 @@ TEST(a_pinned_upload_counts_where_only_the_copy_gets_shorter)
     draw_call("cudaMemcpyAsync", 1, 10000, 5000, 2);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 10000 + MS, MS / 10, 2);
     draw_arg(ARG_BYTES, 2 << 20);
-    struct edit edit = { .kind = EDIT_PINNED_COPIES };
-    struct whatif *whatif =
-        scratch(whatif_open(replay_graph_of(drawn()), &edit, 1, true, &(struct tpa_error){ 0 }));
-    assert_non_null(whatif);
+    struct whatif *whatif = whatif_of((struct edit){ .kind = EDIT_PINNED_COPIES }, true);
     assert_int_equal(whatif->gains[0].effect.count, 1);
     assert_int_equal(whatif->gains[0].effect.time_ns, MS);
     assert_int_equal(whatif->steps->now_ns, 10000 + MS + MS / 10);
@@ -743,11 +713,7 @@ TEST(launches_wait_for_work_from_before_the_recording)
         for (int64_t k = step * LAUNCHES; k < (step + 1) * LAUNCHES; k++)
             draw_call("cudaLaunchKernel", 1, k * 100 * US, 100 * US, 1 + AHEAD + k);
     }
-    struct edit edit;
-    struct tpa_error err = { 0 };
-    assert_true(edit_parse_scale("kernel:gemm=0.5", &edit, &err));
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &edit, 1, false, &err));
-    assert_non_null(whatif);
+    struct whatif *whatif = whatif_of(scaled("kernel:gemm=0.5"), false);
     assert_int_equal(whatif->steps->now_ns, 5 * MS);
     assert_in_range(whatif->steps->then_ns, 5 * MS / 2, 5 * MS / 2 + 50 * US);
     assert_int_equal(whatif->steps->bound.kind, BOUND_DEVICE); /* the host waits for it as long */
@@ -762,9 +728,9 @@ TEST(allocation_and_first_use_are_of_calls)
         draw_kernel("gemm", 400000 + k * 1000000, k ? 5000 : 300000, 800000 + k * 1000000, 1000, 10 + k);
     }
     /* The last kernel ends at 4,801,000. */
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_ALLOC }, true), 4601000);
+    assert_int_equal(then_of(EDIT_NO_ALLOC, true), 4601000);
     /* 295 us of the first launch, and the single cudaMalloc of 200 us, which counts as setting up. */
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 4306000);
+    assert_int_equal(then_of(EDIT_NO_FIRST_USE, true), 4306000);
 }
 
 /*
@@ -779,65 +745,49 @@ TEST(slow_operators_reach_a_share_of_the_peak)
     for (int round = 0; round < 2; round++) {
         *VEC_PUSH(&drawn_file()->devices) = (struct trace_device){ .name = "NVIDIA H100 80GB HBM3" };
         draw_host("cpu_op", "aten::mm", 1, 5000, 12000);
-        draw_text(ARG_INPUT_DIMS, dims[round]);
-        draw_text(ARG_INPUT_TYPES, "[\"c10::BFloat16\",\"c10::BFloat16\"]");
+        draw_inputs(dims[round], "[\"c10::BFloat16\",\"c10::BFloat16\"]");
         draw_call("cudaLaunchKernel", 1, 10000, 5000, 10);
         draw_kernel("other", 1000, 1000, 3000, 5000, 20);
         draw_work("kernel", "gemm", 0, 7, 20000, 100000, 10);
         for (size_t i = 0; i < 3; i++)
-            assert_int_equal(
-                then_with(drawn(), (struct edit){ .kind = EDIT_AT_PEAK, .factor = factors[i] }, true),
-                then_ns[round][i]);
+            assert_int_equal(then_with((struct edit){ .kind = EDIT_AT_PEAK, .factor = factors[i] }, true),
+                             then_ns[round][i]);
     }
-}
-
-/*
- * In us: two ranks, an all_reduce of 1 MB. Rank 1 arrives at 80, rank 0 at 30; transfer 80-120 for both, then 5.
- */
-static struct trace *draw_ranks(void)
-{
-    for (int64_t rank = 0; rank < 2; rank++) {
-        draw_rank(rank);
-        draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
-        draw_call("cudaLaunchKernel", 1, rank ? 70000 : 20000, 5000, 1);
-        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80000 : 30000,
-                  rank ? 40000 : 90000, 1);
-        draw_text(ARG_COLLECTIVE, "allreduce");
-        draw_text(ARG_DTYPE, "Float");
-        draw_arg(ARG_IN_ELEMENTS, 250000);
-        draw_arg(ARG_OUT_ELEMENTS, 250000);
-        draw_text(ARG_GROUP_NAME, "0");
-        draw_arg(ARG_GROUP_SIZE, 2);
-        draw_arg(ARG_SEQ_IN_GROUP, 3);
-        draw_call("cudaDeviceSynchronize", 1, rank ? 90000 : 40000, rank ? 35000 : 85000, 2);
-    }
-    return drawn();
-}
-
-TEST(communication_can_be_hidden_or_of_another_bandwidth)
-{
-    struct trace *trace = draw_ranks();
-    /* Hidden: rank 1's call at 90 does not wait but returns, as it did, 5 after it was ready. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 95000);
-    /* 1 MB among two ranks is 1 MB on the bus; at 100 GB/s it takes 10 us: 80-90, then 5. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 100e9 }, true),
-                     95000);
-    /* At 10 GB/s it takes 100: 180, then 5. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 10e9 }, true),
-                     185000);
 }
 
 /* The all_reduce with NUMBER of two ranks of a group of RANKS, on the current one. */
 static void draw_reduce_of(int64_t ranks, int64_t number, int64_t start_ns, int64_t end_ns, int64_t call)
 {
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, start_ns, end_ns - start_ns, call);
-    draw_text(ARG_COLLECTIVE, "allreduce");
+    draw_reduces(ranks, number);
     draw_text(ARG_DTYPE, "Float");
     draw_arg(ARG_IN_ELEMENTS, 250000);
     draw_arg(ARG_OUT_ELEMENTS, 250000);
-    draw_text(ARG_GROUP_NAME, "0");
-    draw_arg(ARG_GROUP_SIZE, ranks);
-    draw_arg(ARG_SEQ_IN_GROUP, number);
+}
+
+/*
+ * In us: two ranks, an all_reduce of 1 MB. Rank 1 arrives at 80, rank 0 at 30; transfer 80-120 for both, then 5.
+ */
+static void draw_ranks(void)
+{
+    for (int64_t rank = 0; rank < 2; rank++) {
+        draw_rank(rank);
+        draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
+        draw_call("cudaLaunchKernel", 1, rank ? 70000 : 20000, 5000, 1);
+        draw_reduce_of(2, 3, rank ? 80000 : 30000, 120000, 1);
+        draw_call("cudaDeviceSynchronize", 1, rank ? 90000 : 40000, rank ? 35000 : 85000, 2);
+    }
+}
+
+TEST(communication_can_be_hidden_or_of_another_bandwidth)
+{
+    draw_ranks();
+    /* Hidden: rank 1's call at 90 does not wait but returns, as it did, 5 after it was ready. */
+    assert_int_equal(then_of(EDIT_OVERLAP_COMM, true), 95000);
+    /* 1 MB among two ranks is 1 MB on the bus; at 100 GB/s it takes 10 us: 80-90, then 5. */
+    assert_int_equal(then_with((struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 100e9 }, true), 95000);
+    /* At 10 GB/s it takes 100: 180, then 5. */
+    assert_int_equal(then_with((struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 10e9 }, true), 185000);
 }
 
 /*
@@ -847,7 +797,7 @@ static void draw_reduce_of(int64_t ranks, int64_t number, int64_t start_ns, int6
  *     rank 0   [forward 0-20][launch][wait 40 -------125][launch][rest 130-155]
  *     rank 1   [forward 0-70        ][launch][wait 90-125][launch][rest 130-155]
  */
-static struct trace *draw_two_of(int64_t ranks, bool linked)
+static void draw_two_of(int64_t ranks, bool linked)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank);
@@ -863,36 +813,38 @@ static struct trace *draw_two_of(int64_t ranks, bool linked)
         draw_reduce_of(ranks, 3, rank ? 80000 : 30000, 120000, linked ? 1 : DRAW_NO_CALL);
         draw_reduce_of(ranks, 4, 140000, 150000, linked ? 3 : DRAW_NO_CALL);
     }
-    return drawn();
 }
 
 TEST(a_rank_in_time_gains_nothing_where_all_wait_for_one_that_was_not_recorded)
 {
-    const struct edit even = { .kind = EDIT_RANKS_LIKE_MEDIAN };
     /* Of a group of two rank 1 launches at 20, and all comes 50 earlier; another rank of 8 comes as late as it did. */
-    assert_int_equal(then_with(draw_two_of(2, true), even, true), 105000);
-    assert_int_equal(then_with(draw_two_of(8, true), even, true), 155000);
+    draw_two_of(2, true);
+    assert_int_equal(then_of(EDIT_RANKS_LIKE_MEDIAN, true), 105000);
+    draw_two_of(8, true);
+    assert_int_equal(then_of(EDIT_RANKS_LIKE_MEDIAN, true), 155000);
 }
 
 TEST(threads_may_wait_with_a_collective_whose_call_was_not_recorded)
 {
     /* Half of what rank 1 does from 90 until 125 is 17.5. */
-    assert_int_equal(then_scaled(draw_two_of(2, false), "op:wait=0.5"), 237500);
+    draw_two_of(2, false);
+    assert_int_equal(then_scaled("op:wait=0.5"), 237500);
     /* It may be a wait for the collective, which ends as late as the one of 8 that was not recorded lets it. */
-    assert_int_equal(then_scaled(draw_two_of(8, false), "op:wait=0.5"), 255000);
+    draw_two_of(8, false);
+    assert_int_equal(then_scaled("op:wait=0.5"), 255000);
 }
 
 TEST(a_slow_rank_can_be_as_fast_as_the_median)
 {
-    struct trace *trace = draw_ranks();
+    draw_ranks();
     /*
      * The hosts took 40 (20 + 5 + a gap of 15) and 90 (70 + 5 + 15) of their own; the median of two is the faster. All that rank 1
      * takes longer is in forward, which takes 20 then: it launches at 20 and arrives 10 later, as rank 0; 40 of transfer and 5 to
      * return make 75.
      */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, true), 75000);
+    assert_int_equal(then_of(EDIT_RANKS_LIKE_MEDIAN, true), 75000);
     /* Their devices did nothing but communicate. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_GPUS_LIKE_MEDIAN }, true), 125000);
+    assert_int_equal(then_of(EDIT_GPUS_LIKE_MEDIAN, true), 125000);
 }
 
 /*
@@ -904,7 +856,7 @@ TEST(a_slow_rank_can_be_as_fast_as_the_median)
  *     rank 1   [forward 0-20][late 20-60                ][issue 60-61]   [next 83-93]
  *       gloo                                                 [62-82     ]
  */
-static struct trace *draw_ranks_on_host(bool busy)
+static void draw_ranks_on_host(bool busy)
 {
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank);
@@ -918,22 +870,21 @@ static struct trace *draw_ranks_on_host(bool busy)
             draw_host("cpu_op", "backward", 1, 21 * MS, 60 * MS);
         draw_host("cpu_op", "next", 1, 83 * MS, 10 * MS);
     }
-    return drawn();
 }
 
 TEST(ranks_wait_for_one_another_on_the_host_too)
 {
-    struct trace *trace = draw_ranks_on_host(false);
+    draw_ranks_on_host(false);
     /* Rank 1 arrives at 22, after rank 0 that was ready at 21; 20 of transfer and 1 to go on make 43, and 10 more. */
-    assert_int_equal(then_scaled(trace, "op:late=0"), 53 * MS);
+    assert_int_equal(then_scaled("op:late=0"), 53 * MS);
     /* It arrives at 142. */
-    assert_int_equal(then_scaled(trace, "op:late=300%"), 173 * MS);
+    assert_int_equal(then_scaled("op:late=300%"), 173 * MS);
     /* Hidden: rank 1 goes on at 61. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 71 * MS);
-    trace = draw_ranks_on_host(true);
+    assert_int_equal(then_of(EDIT_OVERLAP_COMM, true), 71 * MS);
+    draw_ranks_on_host(true);
     /* What rank 0 does next comes after its backward, and nothing says that it waited for anybody. */
-    assert_int_equal(then_scaled(trace, "op:late=0"), 93 * MS);
-    assert_int_equal(then_scaled(trace, "op:backward=0.5"), 93 * MS); /* as rank 1 still ends then */
+    assert_int_equal(then_scaled("op:late=0"), 93 * MS);
+    assert_int_equal(then_scaled("op:backward=0.5"), 93 * MS); /* as rank 1 still ends then */
 }
 
 /*
@@ -958,10 +909,9 @@ TEST(a_job_is_as_fast_as_its_slowest_rank)
         }
     }
     /* Without waiting for one another, rank 0 would take 32 and rank 1 82: no job trains with one of two ranks. */
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_OVERLAP_COMM }, false), 82 * MS);
+    assert_int_equal(then_of(EDIT_OVERLAP_COMM, false), 82 * MS);
     /* Rank 1 takes 32/82 of its 80, and 1 or so for each of the others. */
-    assert_in_range(then_with(drawn(), (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, false), 48 * MS,
-                    51 * MS);
+    assert_in_range(then_of(EDIT_RANKS_LIKE_MEDIAN, false), 48 * MS, 51 * MS);
 }
 
 /*
@@ -976,11 +926,11 @@ TEST(a_thread_is_waited_for)
     draw_host("cpu_op", "b", 1, 41 * MS, 9 * MS);
     draw_host("cpu_op", "work", 2, 2 * MS, 38 * MS);
     /* It is done at 2 + 19, and b begins 1 later. */
-    assert_int_equal(then_scaled(drawn(), "op:work=0.5"), 31 * MS);
+    assert_int_equal(then_scaled("op:work=0.5"), 31 * MS);
     /* It is done at 2 + 9.5, when a still runs: b begins at 20. */
-    assert_int_equal(then_scaled(drawn(), "op:work=0.25"), 29 * MS);
+    assert_int_equal(then_scaled("op:work=0.25"), 29 * MS);
     /* It is started by a, which takes no time: work 0-38, b 39-48. */
-    assert_int_equal(then_scaled(drawn(), "op:a=0"), 48 * MS);
+    assert_int_equal(then_scaled("op:a=0"), 48 * MS);
 }
 
 /*
@@ -1006,8 +956,7 @@ static int64_t then_fused(const char *first)
     draw_work("kernel", first, 0, 7, 5 * MS, 40 * MS, 1);
     draw_work("kernel", "sub", 0, 7, 45 * MS, 20 * MS, 2);
     draw_work("kernel", "my_gemm", 0, 7, 65 * MS, 5 * MS, 3);
-    int64_t then_ns = then_with(drawn(), (struct edit){ .kind = EDIT_FUSE }, true);
-    return then_ns;
+    return then_of(EDIT_FUSE, true);
 }
 
 /* Where sizes are not recorded, one of two saves at most the time of the shorter: sub, 20. A matrix product is not fused. */
@@ -1030,7 +979,7 @@ TEST(what_is_fused_is_not_launched)
     draw_host("cpu_op", "aten::softmax", 1, 0, 30 * MS);
     draw_kernel("max", 1 * MS, 1 * MS, 4 * MS, 10 * MS, 1);
     draw_kernel("sub", 13 * MS, 6 * MS, 14 * MS + MS / 2, 5 * MS, 2);
-    assert_int_equal(then_with(drawn(), (struct edit){ .kind = EDIT_FUSE }, true), 24 * MS);
+    assert_int_equal(then_of(EDIT_FUSE, true), 24 * MS);
 }
 
 TEST(what_is_scaled_is_chosen_by_kind_and_name)
@@ -1041,19 +990,19 @@ TEST(what_is_scaled_is_chosen_by_kind_and_name)
     draw_kernel("mm_kernel", 30, 10, 60, 40, 1);
     draw_call("cudaDeviceSynchronize", 1, 50, 60, 2);
     /* The kernel runs 60-80, the call ends 10 later. */
-    assert_int_equal(then_scaled(drawn(), "kernel:mm=0.5"), 90 - 20);
-    assert_int_equal(then_scaled(drawn(), "kernel:mm=2x"), 90 - 20);
-    assert_int_equal(then_scaled(drawn(), "category:kernel=0"), 90 - 40);
+    assert_int_equal(then_scaled("kernel:mm=0.5"), 90 - 20);
+    assert_int_equal(then_scaled("kernel:mm=2x"), 90 - 20);
+    assert_int_equal(then_scaled("category:kernel=0"), 90 - 40);
     /* The call is launched 10 earlier, the kernel and the rest with it; without the call's own time nothing changes. */
-    assert_int_equal(then_scaled(drawn(), "op:mm=0"), 90 - 10);
-    assert_int_equal(then_scaled(drawn(), "call:Launch=0"), 90);
-    assert_int_equal(then_scaled(drawn(), "name:mm=0"), 90 - 10 - 40);
+    assert_int_equal(then_scaled("op:mm=0"), 90 - 10);
+    assert_int_equal(then_scaled("call:Launch=0"), 90);
+    assert_int_equal(then_scaled("name:mm=0"), 90 - 10 - 40);
     /* All of the module: 10 of the gap before the operator, which begins at 10 then; so does its call. The kernel is ready 30
      * later, takes nothing, and the call returns 10 after it, at 50. */
-    assert_int_equal(then_scaled(drawn(), "module:Linear=0"), 50 - 10);
+    assert_int_equal(then_scaled("module:Linear=0"), 50 - 10);
     /* All of the annotation: everything at 0, the kernel at 30, the return at 40. */
-    assert_int_equal(then_scaled(drawn(), "annotation:block=0"), 40);
-    assert_int_equal(then_scaled(drawn(), "block=0"), 40); /* nothing else has that name */
+    assert_int_equal(then_scaled("annotation:block=0"), 40);
+    assert_int_equal(then_scaled("block=0"), 40); /* nothing else has that name */
 }
 
 /* forward launches the gemm of each step, 45 ms, which keeps its time whether forward is called by its kind or not; a kernel has none. */
@@ -1066,13 +1015,10 @@ TEST(work_that_a_scaled_operator_launched_is_reported)
                   { "forward=0.5", 90 * MS },
                   { "name:forward|gemm=0.5", 0 },
                   { "kernel:gemm=0.5", 0 } };
-    struct trace *trace = draw_steps();
+    draw_steps();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct edit edit;
-        struct tpa_error err = { 0 };
-        assert_true(edit_parse_scale(cases[i].text, &edit, &err));
-        struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, true, &err));
-        assert_non_null(whatif);
+        struct edit edit = scaled(cases[i].text);
+        struct whatif *whatif = whatif_of(edit, true);
         assert_int_equal(whatif->gains[0].effect.kept_ns, cases[i].kept_ns);
         struct result *result = scratch_result(result_open("tpa.whatif/2"));
         whatif_add_tables(whatif, &edit, result);
@@ -1112,26 +1058,24 @@ TEST(factors_are_parsed)
 
 TEST(a_name_that_nothing_has_is_an_error)
 {
-    struct trace *trace = draw_steps();
+    draw_steps();
     static const char *const scales[] = {
         "kernel:conv=0",        "op:gemm=0",     "call:forward=0", "module:Linear=0",
         "annotation:nothing=0", "category:no=0", "kernel:(=0"
     };
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-        struct edit edit;
+        struct edit edit = scaled(scales[i]);
         struct tpa_error err = { 0 };
-        assert_true(edit_parse_scale(scales[i], &edit, &err));
-        assert_null(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
+        assert_null(whatif_open(replay_graph_of(drawn()), &edit, 1, false, &err));
     }
 }
 
 /* What the first sentence is about, and when it is no promise. */
 TEST(the_first_sentence_is_true)
 {
-    struct trace *trace = draw_steps();
-    struct tpa_error err = { 0 };
+    draw_steps();
     struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
-    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(drawn()), &edit, 1, false, NULL));
     static const struct {
         int64_t then_ms;
         double unexplained;
@@ -1164,7 +1108,7 @@ TEST(the_first_sentence_is_true)
  *     thread 2  A 0  B 1                C LAUNCH                      D LAUNCH + 100; each call takes 1
  *     device     [A 2-102][B 102-202][C 202-302][D 302-402]
  */
-static struct trace *draw_programs(int64_t from, int64_t launch)
+static void draw_programs(int64_t from, int64_t launch)
 {
     const int64_t launches[] = { 0, 1, launch, launch + 100 };
     draw_host("python_function", "Acquire semaphore", 1, 5 * MS, 98 * MS);
@@ -1174,7 +1118,6 @@ static struct trace *draw_programs(int64_t from, int64_t launch)
         draw_call("cudaLaunchKernel", 2, launches[i] * MS, MS, i + 1);
         draw_work("kernel", "program", 0, 7, (2 + 100 * i) * MS, 100 * MS, i + 1);
     }
-    return drawn();
 }
 
 /*
@@ -1185,13 +1128,13 @@ static struct trace *draw_programs(int64_t from, int64_t launch)
  */
 TEST(a_thread_of_xla_waits_for_room_for_a_program)
 {
-    struct trace *trace = draw_programs(103, 108);
-    assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
-    assert_int_equal(then_scaled(trace, "kernel:program=0.1"), 42 * MS);
-    assert_int_equal(then_scaled(trace, "kernel:program=0"), 10 * MS);
-    trace = draw_programs(124, 123);
-    assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
-    assert_int_equal(then_scaled(trace, "kernel:program=0"), 49 * MS);
+    draw_programs(103, 108);
+    assert_int_equal(then_scaled("kernel:program=1"), 402 * MS);
+    assert_int_equal(then_scaled("kernel:program=0.1"), 42 * MS);
+    assert_int_equal(then_scaled("kernel:program=0"), 10 * MS);
+    draw_programs(124, 123);
+    assert_int_equal(then_scaled("kernel:program=1"), 402 * MS);
+    assert_int_equal(then_scaled("kernel:program=0"), 49 * MS);
 }
 
 /* In ms, as above, but B and D are launched by a third thread, and half a millisecond lies between waits. It had nothing to do from 5 on, not
@@ -1206,6 +1149,6 @@ TEST(a_thread_of_xla_has_nothing_to_do_during_several_waits)
         draw_call("cudaLaunchKernel", 2 + i % 2, launches[i] * MS, MS, i + 1);
         draw_work("kernel", "program", 0, 7, (2 + 100 * i) * MS, 100 * MS, i + 1);
     }
-    assert_int_equal(then_scaled(drawn(), "kernel:program=1"), 402 * MS);
-    assert_int_equal(then_scaled(drawn(), "kernel:program=0"), 9 * MS);
+    assert_int_equal(then_scaled("kernel:program=1"), 402 * MS);
+    assert_int_equal(then_scaled("kernel:program=0"), 9 * MS);
 }
