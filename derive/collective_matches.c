@@ -342,12 +342,15 @@ static int64_t slack_of(const struct collective_matches *matches, uint32_t place
     return rank_clocks_slack(matches->anchors[place], matches->deviation_ns[place], left_ns);
 }
 
-/* Did the members of a match end together, by a common clock or by clocks corrected? Differences up to the slack of the clocks, of hosts a
- * millisecond, and half the transfer are allowed. True if unknown, and on hosts without a common clock, whose threads may be delayed by others. */
+/* Did the members of a match end together, by a common clock or by clocks corrected? Differences up to the slack of the clocks and half the
+ * transfer are allowed; of hosts, whose threads may be delayed by others, it is enough that all were in it at one moment. True if unknown,
+ * and on hosts without a common clock. */
 static bool ended_together(const struct collective_matches *matches, const struct collective_match *match)
 {
     const struct collectives *all = matches->collectives;
     int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, shortest_ns = INT64_MAX, most_ns = 0, apart_ns;
+    bool any_host = false;
+    int64_t joined_ns = INT64_MIN; /* when the last arrived */
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &all->at[matches->member[match->first + i]];
         int64_t clock_ns = match->one_clock ? 0 : matches->clock_ns[one->place], end_ns;
@@ -362,8 +365,11 @@ static bool ended_together(const struct collective_matches *matches, const struc
         most_ns = slack_ns > most_ns ? slack_ns : most_ns;
         first_ns = end_ns < first_ns ? end_ns : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;
+        joined_ns = end_ns - dur_ns > joined_ns ? end_ns - dur_ns : joined_ns;
+        any_host |= all->places[one->place].device < 0;
     }
-    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) && apart_ns <= most_ns + shortest_ns / 2;
+    return (any_host && joined_ns <= first_ns) ||
+           (!__builtin_sub_overflow(last_ns, first_ns, &apart_ns) && apart_ns <= most_ns + shortest_ns / 2);
 }
 
 /* Drop the matches that contradict the clocks. */

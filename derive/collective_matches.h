@@ -24,7 +24,7 @@
  *
  * Because a collective ends for all at about the same time, clock offsets are the median of end differences over all
  * collectives in which every rank has to arrive. A match by order only whose members did not end together by the
- * corrected clocks is dropped: the order was wrong, because a recording lacks some collectives.
+ * corrected clocks, on a host were not all in it at one moment, is dropped: the order was wrong, because a recording lacks some collectives.
  */
 #ifndef TPA_DERIVE_COLLECTIVE_MATCHES_H
 #define TPA_DERIVE_COLLECTIVE_MATCHES_H
