@@ -170,7 +170,7 @@ static void add_to_sums(struct sums *sums, const struct comm_query *query, size_
     }
     if (!one->timed)
         return;
-    int64_t time_ns = trace_dur_ns(trace, one->event), waited_ns = query->matches->waited_ns[index];
+    int64_t time_ns = trace_dur_ns(trace, one->event), waited_ns = comm_waited_ns(query, index);
     sums->timed++;
     sums->time_ns += time_ns;
     sums->exposed_ns += time_ns - collective_place_computed(&query->collectives->places[one->place],
@@ -340,12 +340,34 @@ static void comm_leave_out_unrecorded(const struct comm_query *query)
 /* Collectives that waited on for ranks that were not recorded, after the last that was had come. */
 static void comm_add_outside(const struct comm_query *query)
 {
+    struct comm *comm = query->comm;
+    SCOPED VEC_OF(struct rank_wait) waits = { 0 };
     FOR_EACH(match, query->matches) {
         const size_t *member = query->matches->member + match->first;
         size_t held = SUM(size_t, i, match->count, query->held[member[i]]);
-        query->comm->outside += match->outside_ns > 0 && held > 0;
-        sum_add(&query->comm->outside_ns, (int64_t)held * match->outside_ns);
+        int64_t waited_ns = (int64_t)held * match->outside_ns;
+        comm->outside += waited_ns > 0;
+        sum_add(&comm->outside_ns, waited_ns);
+        if (waited_ns > 0)
+            *VEC_PUSH(&waits) =
+                (struct rank_wait){ match->outside_rank, query->collectives->at[match->last].group_size,
+                                    waited_ns };
     }
+    struct rank_wait longest = rank_wait_longest(waits.at, waits.count);
+    comm->outside_rank = longest.rank;
+    comm->outside_size = longest.size;
+    comm->recorded_ranks = file_set_of(query->trace)->ranks;
+}
+
+void comm_append_outside(const struct comm *comm, struct buffer *out)
+{
+    if (comm->outside_rank < 0) {
+        buffer_puts(out, "ranks that were not recorded");
+        return;
+    }
+    buffer_printf(out, "rank %" PRId64 ", which was not recorded", comm->outside_rank);
+    if (comm->outside_size > 0)
+        buffer_printf(out, " (%zu of %" PRId64 " ranks are here)", comm->recorded_ranks, comm->outside_size);
 }
 
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
@@ -458,14 +480,16 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
             comm->before_recording, comm->before_recording == 1 ? "" : "s",
             comm->before_recording == 1 ? "it is" : "they are");
     if (comm->outside) {
-        SCOPED struct buffer time = { 0 };
+        SCOPED struct buffer time = { 0 }, whom = { 0 };
         quantity_append_rounded_time(&time, (double)comm->outside_ns);
+        comm_append_outside(comm, &whom);
         result_add_notice(
             result, "outside", comm->outside, NULL, TPA_NOWHERE,
             "%" PRId64
-            " collective%s waited for ranks that were not recorded, for %s on all ranks together longer than larger "
-            "ones take: no rank here is to blame; give the recordings of all ranks",
-            comm->outside, comm->outside == 1 ? "" : "s", time.at);
+            " collective%s waited for %s, for %s on all ranks together%s: no rank here is to blame; give %s",
+            comm->outside, comm->outside == 1 ? "" : "s", whom.at, time.at,
+            comm->outside_rank < 0 ? " longer than larger ones take" : "",
+            comm->outside_rank < 0 ? "the recordings of all ranks" : "its recording, too");
     }
     if (!comm->matched && !comm->refuted && comm->unmatched)
         result_add_notice(

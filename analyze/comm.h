@@ -102,9 +102,15 @@ struct comm {
     int64_t before_recording; /* began before the recording of the last to arrive did: not in any row */
     int64_t outside,
         outside_ns; /* waited on for ranks that were not recorded: how many, and how long on all of their ranks */
+    int64_t outside_rank; /* the one that was waited for longest; -1: not known */
+    int64_t outside_size; /* the ranks of its group; -1: not known */
+    size_t recorded_ranks;
     int64_t incomplete; /* found on fewer ranks than their group has */
     struct group *group;
 };
+
+/* Append whom collectives waited for: "rank 6, which was not recorded (2 of 8 ranks are here)". */
+void comm_append_outside(const struct comm *comm, struct buffer *out);
 
 /* comm_ranks.c - the rows per rank and per wait of comm, and texts of its rows; for analyze/comm.c only. */
 
@@ -117,6 +123,9 @@ struct comm_query {
     bool *held; /* by collective: is it selected? */
     struct comm *comm;
 };
+
+/* How long the collective at INDEX waited for others, recorded or not, in ns. */
+int64_t comm_waited_ns(const struct comm_query *query, size_t index);
 
 /* TEXT; missing when it is NULL or empty. */
 struct text comm_text(const char *text);

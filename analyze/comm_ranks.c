@@ -14,6 +14,13 @@
 #include <inttypes.h>
 #include <math.h>
 
+int64_t comm_waited_ns(const struct comm_query *query, size_t index)
+{
+    size_t match = query->matches->match_of[index];
+    return query->matches->waited_ns[index] +
+           (match == MATCH_NONE ? 0 : query->matches->at[match].outside_ns);
+}
+
 struct text comm_text(const char *text)
 {
     return text && *text ? as_text(text) : (struct text){ 0 };
@@ -67,10 +74,10 @@ static const struct table_column wait_columns[] = {
     COLUMN(struct comm_wait, step, "step", "Step", TABLE_COUNT, "number of the step it was issued in", .flags = TABLE_HIDDEN),
     COLUMN(struct comm_wait, size_bytes, "size", "Size", TABLE_BYTES, "bytes, as NCCL's tests count them; the largest of the ranks"),
     COLUMN(struct comm_wait, seen, "seen", "Ranks", TABLE_COUNT, "on how many ranks it was found", .flags = TABLE_OPTIONAL),
-    COLUMN(struct comm_wait, transfer_ns, "transfer", "Transfer", TABLE_NS, "its duration on the rank that arrived last"),
-    COLUMN(struct comm_wait, longest_wait_ns, "longest_wait", "Longest wait", TABLE_NS, "of the rank that arrived first, for the one that arrived last"),
+    COLUMN(struct comm_wait, transfer_ns, "transfer", "Transfer", TABLE_NS, "what was left of it when all ranks had arrived"),
+    COLUMN(struct comm_wait, longest_wait_ns, "longest_wait", "Longest wait", TABLE_NS, "of the rank that arrived first, for the one that arrived last, recorded or not"),
     COLUMN(struct comm_wait, waited_ns, "waited", "Waited", TABLE_NS, "by all ranks together", .aliases = "waiting"),
-    COLUMN(struct comm_wait, last, "last", "Waited for", TABLE_TEXT, "the rank that arrived last"),
+    COLUMN(struct comm_wait, last, "last", "Waited for", TABLE_TEXT, "the rank that arrived last, which may be one that was not recorded"),
     COLUMN(struct comm_wait, first, "first", "First", TABLE_TEXT, "the rank that arrived first"),
     COLUMN(struct comm_wait, start_ns, "start", "Start", TABLE_MOMENT, "when the last rank arrived, from the origin of its file"),
     COLUMN(struct comm_wait, transfer_bus_bandwidth, "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_RATE, "bus bandwidth over the transfer"),
@@ -132,7 +139,7 @@ static void add_match(const struct comm_query *query, struct rank_sums *sums,
         const struct collective *one = &all->at[member[i]];
         struct rank_sums *own = &sums[one->place];
         int64_t start_ns = trace_start_ns(query->trace, one->event),
-                waited_ns = query->matches->waited_ns[member[i]];
+                waited_ns = comm_waited_ns(query, member[i]);
         if (!query->held[member[i]])
             continue;
         own->count++;
@@ -306,6 +313,14 @@ static struct text place_text(const struct comm_query *query, const struct files
     return (struct text){ text, strlen(text) };
 }
 
+/* "6, not recorded": whom MATCH waited for. */
+static struct text outside_text(const struct comm_query *query, const struct collective_match *match)
+{
+    return match->outside_rank < 0 ? as_text("not recorded")
+                                   : as_text(arena_printf(arena_of(query->comm), "%" PRId64 ", not recorded",
+                                                          match->outside_rank));
+}
+
 static struct comm_wait wait_of(const struct comm_query *query, const struct files *files,
                                 const struct collective_match *match)
 {
@@ -323,13 +338,13 @@ static struct comm_wait wait_of(const struct comm_query *query, const struct fil
         .step = step ? step->number : TABLE_INT_MISSING,
         .size_bytes = TABLE_INT_MISSING,
         .seen = (int64_t)match->count,
-        .transfer_ns = match->transfer_ns,
-        .longest_wait_ns = match->wait_ns,
-        .start_ns = trace_start_ns(query->trace, last->event) - files->origin_ns[file],
+        .transfer_ns = match->transfer_ns - match->outside_ns,
+        .longest_wait_ns = match->wait_ns + match->outside_ns,
+        .start_ns = trace_start_ns(query->trace, last->event) + match->outside_ns - files->origin_ns[file],
         .transfer_bus_bandwidth = NAN,
     };
     for (size_t i = 0; i < match->count; i++) {
-        wait.waited_ns += query->matches->waited_ns[member[i]];
+        wait.waited_ns += comm_waited_ns(query, member[i]);
         size = all->at[member[i]].size_bytes > size ? all->at[member[i]].size_bytes : size;
     }
     if (size >= 0)
@@ -338,8 +353,10 @@ static struct comm_wait wait_of(const struct comm_query *query, const struct fil
         wait.last = place_text(query, files, match->last);
         wait.first = place_text(query, files, match->earliest);
     }
-    if (size >= 0 && match->transfer_ns > 0 && !isnan(factor))
-        wait.transfer_bus_bandwidth = (double)size * factor / (double)match->transfer_ns;
+    if (match->outside_ns > 0)
+        wait.last = outside_text(query, match);
+    if (size >= 0 && wait.transfer_ns > 0 && !isnan(factor))
+        wait.transfer_bus_bandwidth = (double)size * factor / (double)wait.transfer_ns;
     return wait;
 }
 

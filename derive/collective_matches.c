@@ -300,6 +300,38 @@ void group_transfers_judge(struct group_transfer *at, size_t count)
     }
 }
 
+static const struct key rank_wait_by_rank[] = { ASC(struct rank_wait, rank), KEY_END };
+
+struct rank_wait rank_wait_longest(struct rank_wait *at, size_t count)
+{
+    struct rank_wait longest = { -1, -1, 0 };
+    SORT_ARRAY(at, count, rank_wait_by_rank);
+    FOR_GROUPS_OF(at, count, rank_wait_by_rank, first, end) {
+        struct rank_wait sum = at[first];
+        for (size_t i = first + 1; i < end; i++)
+            sum_add(&sum.ns, at[i].ns);
+        longest = sum.ns > longest.ns ? sum : longest;
+    }
+    return longest;
+}
+
+int64_t group_transfer_outside(int64_t transfer_ns, int64_t waited_ns)
+{
+    enum { LEAST_PERCENT = 5 }; /* members exchange notifications within a transfer, too */
+    int64_t outside_ns = waited_ns < transfer_ns ? waited_ns : transfer_ns;
+    return outside_ns > transfer_ns / 100 * LEAST_PERCENT ? outside_ns : 0;
+}
+
+/* Is rank RANK of the job, or of its group, a member of MATCH? */
+static bool has_rank(const struct collective_matches *matches, const struct collective_match *match,
+                     int64_t rank)
+{
+    const struct collectives *all = matches->collectives;
+    return ANY(i, match->count,
+               all->trace->files[all->places[all->at[matches->member[match->first + i]].place].file].rank ==
+                   rank);
+}
+
 /* Is MATCH of a group that has more members than were recorded, or may have more? */
 static bool may_lack_members(const struct collectives *all, const struct collective_match *match,
                              const struct collective *one)
@@ -318,6 +350,13 @@ static void find_outside_waits(struct collective_matches *matches)
         struct collective_match *match = &matches->at[m];
         const struct collective *one = &all->at[match->last];
         match->outside_ns = 0;
+        match->outside_rank = -1;
+        if (one->waited_rank >= 0 && one->waited_ns >= 0) {
+            if (!has_rank(matches, match, one->waited_rank))
+                match->outside_ns = group_transfer_outside(match->transfer_ns, one->waited_ns);
+            match->outside_rank = match->outside_ns ? one->waited_rank : -1;
+            continue;
+        }
         if (one->size_bytes > 0 && match->transfer_ns > 0 && collective_joins_all(one->kind) &&
             may_lack_members(all, match, one))
             *VEC_PUSH(&transfers) = (struct group_transfer){ .group_name = one->group_name,

@@ -20,7 +20,7 @@
  *
  * If a group may have ranks that were not recorded, the last of the job to arrive may be one of them: then all wait on after LAST has
  * arrived. A collective that takes several times as long from there as another of its kind and group with at least as many bytes waits
- * so, and no recorded rank is to blame for when it ends.
+ * so, and no recorded rank is to blame for when it ends. Where the recorder says which rank arrived last (HCCL), that is known.
  *
  * Because a collective ends for all at about the same time, clock offsets are the median of end differences over all
  * collectives in which every rank has to arrive. A match by order only whose members did not end together by the
@@ -44,8 +44,9 @@ struct collective_match {
     int64_t wait_ns;     /* the longest wait, that of EARLIEST; 0: all arrived at the same time */
     int64_t
         outside_ns; /* the part of TRANSFER_NS in which all waited for ranks that were not recorded; 0: none, or not known */
-    bool one_clock; /* by the clock of one host, else by durations */
-    int64_t number; /* Seq, or place in the order */
+    int64_t outside_rank; /* the rank of the job that they waited for; -1: not known */
+    bool one_clock;       /* by the clock of one host, else by durations */
+    int64_t number;       /* Seq, or place in the order */
     bool by_order;
     /* LAST was late since before its recording began, for most of WAIT_NS: what it did then is not recorded, and nobody is to blame */
     bool before_recording;
@@ -79,6 +80,19 @@ struct group_transfer {
     size_t index;       /* of the caller */
     int64_t outside_ns; /* as of a match */
 };
+
+/* How long members of a collective with a TRANSFER waited for a rank that was not recorded, by what the recorder says of the last of
+ * them to arrive: it waited for WAITED_NS. 0: as long as messages take. */
+int64_t group_transfer_outside(int64_t transfer_ns, int64_t waited_ns);
+
+/* A wait for a rank of the job. */
+struct rank_wait {
+    int64_t rank, size; /* of its group; -1: unknown, as RANK */
+    int64_t ns;
+};
+
+/* The rank that the COUNT waits, which are sorted anew, waited for longest, and how long all of these did; ns is 0 if there are none. */
+struct rank_wait rank_wait_longest(struct rank_wait *at, size_t count);
 
 /* Set the outside_ns of COUNT transfers, which are sorted anew. */
 void group_transfers_judge(struct group_transfer *at, size_t count);

@@ -63,6 +63,8 @@ static struct collective unknown_collective(event_id event, uint32_t place)
                                 .group_description = NAME_NONE,
                                 .group_ranks = NAME_NONE,
                                 .group_size = -1,
+                                .waited_rank = -1,
+                                .waited_ns = -1,
                                 .sequence = -1,
                                 .size_bytes = -1,
                                 .source = -1,
@@ -163,6 +165,8 @@ static void learn(const struct trace *trace, event_id e, struct collective *one,
     learn_text(trace, ARG_GROUP_RANKS, e, &one->group_ranks);
     learn_number(trace, ARG_GROUP_SIZE, e, &one->group_size);
     learn_number(trace, ARG_SEQ_IN_GROUP, e, &one->sequence);
+    learn_number(trace, ARG_WAITED_RANK, e, &one->waited_rank);
+    learn_number(trace, ARG_WAITED_NS, e, &one->waited_ns);
     learn_number(trace, ARG_IN_ELEMENTS, e, &size->in);
     learn_number(trace, ARG_OUT_ELEMENTS, e, &size->out);
     const char *type = trace_arg_text(trace, ARG_DTYPE, e);

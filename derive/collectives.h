@@ -54,7 +54,7 @@ int64_t process_group_size(struct process_groups *groups, uint32_t file, const c
 #define COLLECTIVES_WANTS                                                                                    \
     (GPU_EVENTS_WANTS | WANT(COLLECTIVE) | WANT(DTYPE) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) |            \
      WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) | WANT(GROUP_RANKS) |                     \
-     WANT(SEQ_IN_GROUP) | WANT(INPUT_DIMS) | WANT(INPUT_TYPES))
+     WANT(SEQ_IN_GROUP) | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(WAITED_RANK) | WANT(WAITED_NS))
 
 struct collective {
     event_id event;  /* the kernel, or the region on the host */
@@ -70,6 +70,8 @@ struct collective {
     int64_t group_size; /* ranks in the group; -1 */
     int64_t sequence;   /* number within the group, the same on every rank; -1 */
     int64_t size_bytes; /* as collective_size; -1 */
+    /* Whom it waited for, as the recorder says: the number of the last rank to arrive in the job, and how long from its own start; -1. */
+    int64_t waited_rank, waited_ns;
     /* Sends and receives: source and target rank within the group; -1. */
     int64_t source, target;
 };

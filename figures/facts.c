@@ -111,6 +111,8 @@ static const struct facts_column collective_columns[] = {
     INTEGER(facts_collective, bytes, MAYBE, "its size as NCCL's tests count it"),
     INTEGER(facts_collective, source, MAYBE, "of a send or receive: who sends, by number in the group"),
     INTEGER(facts_collective, target, MAYBE, "who receives"),
+    INTEGER(facts_collective, waited_rank, MAYBE, "the rank of the job that arrived last, if the recorder says so"),
+    INTEGER(facts_collective, waited_ns, MAYBE, "how long that was waited for, from the start"),
     INTEGER(facts_collective, exposed_ns, MAYBE, "the part in which nothing computed on the device"),
     INTEGER(facts_collective, computed_before_ns, MAYBE_PART, "computation from the first work to the start"),
     INTEGER(facts_collective, communicated_before_ns, MAYBE_PART, "exposed communication until then"),

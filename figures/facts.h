@@ -26,7 +26,7 @@
 
 #define FACTS_MISSING TABLE_INT_MISSING
 
-enum { FACTS_VERSION = 5 };
+enum { FACTS_VERSION = 6 };
 
 enum facts_table {
     FACTS_RECORDINGS,
@@ -120,10 +120,11 @@ struct facts_collective {
     int64_t recording, device; /* device: -1 on the host */
     int64_t group;             /* of the table "groups" */
     name_id kind, type;
-    int64_t sequence;       /* number in the group; missing */
-    int64_t step;           /* missing: in none */
-    int64_t bytes;          /* as collective_size; missing */
-    int64_t source, target; /* of sends and receives; missing */
+    int64_t sequence;               /* number in the group; missing */
+    int64_t step;                   /* missing: in none */
+    int64_t bytes;                  /* as collective_size; missing */
+    int64_t source, target;         /* of sends and receives; missing */
+    int64_t waited_rank, waited_ns; /* as in struct collective; missing */
     int64_t start_ns, duration_ns, exposed_ns;
     int64_t computed_before_ns, communicated_before_ns, copied_before_ns, loading_before_ns, host_before_ns;
     int64_t computed_until_ns, communicated_until_ns, copied_until_ns, loading_until_ns, host_until_ns;

@@ -542,6 +542,8 @@ static void add_collectives(struct gathering *gathering)
             .bytes = known(one->size_bytes),
             .source = known(one->source),
             .target = known(one->target),
+            .waited_rank = known(one->waited_rank),
+            .waited_ns = known(one->waited_ns),
             .start_ns = absolute(gathering, start_ns),
             .duration_ns = end_ns - start_ns,
             .exposed_ns = end_ns - start_ns - collective_place_computed(place, start_ns, end_ns),

@@ -86,9 +86,12 @@ static void find_waste(struct fleet *fleet, const int64_t idle_ns[GAP_CAUSES + 1
     int64_t unknown_ns = fleet->meetings.unrecorded_ns;
     unknown_ns = unknown_ns < exposed_ns - waiting_ns ? unknown_ns : exposed_ns - waiting_ns;
     fleet->unrecorded_ns = unknown_ns;
+    int64_t known_ns = waiting_ns + unknown_ns, outside_ns = fleet->meetings.exposed_outside_ns;
+    outside_ns = outside_ns < exposed_ns - known_ns ? outside_ns : exposed_ns - known_ns;
+    add_waste(fleet, "waiting for ranks that are not here", outside_ns);
     add_waste(fleet, "waiting for the last rank", waiting_ns);
     add_waste(fleet, "communication before the recording of another rank began", unknown_ns);
-    add_waste(fleet, "exposed communication", exposed_ns - waiting_ns - unknown_ns);
+    add_waste(fleet, "exposed communication", exposed_ns - known_ns - outside_ns);
     add_waste(fleet, "exposed copies", copies_ns);
     for (size_t c = 0; c < GAP_CAUSES; c++)
         add_waste(fleet, arena_printf(arena_of(fleet), "idle: %s", gap_causes[c].name), idle_ns[c]);

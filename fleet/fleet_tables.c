@@ -238,6 +238,33 @@ static bool has_marked_steps(const struct fleet *fleet)
     return ANY(i, fleet->steps.count, fleet->steps.at[i].step != FACTS_MISSING);
 }
 
+/* Do all wait far longer for ranks that are not here than for those that are? */
+static bool waits_outside(const struct fleet *fleet)
+{
+    enum { FAR = 2 };
+    return fleet->meetings.outside_ns / FAR > fleet->waited_ns;
+}
+
+/* "rank 6, which is not here (2 of 8 ranks are), for 63.9 % of the time" */
+static void append_outside(const struct fleet *fleet, struct buffer *out)
+{
+    const struct fleet_meetings *meetings = &fleet->meetings;
+    double whole_ns = whole_time_of(fleet),
+           share = whole_ns > 0 ? (double)meetings->outside_ns / whole_ns : 0;
+    if (meetings->outside_rank < 0)
+        buffer_puts(out, "ranks that are not here");
+    else if (meetings->outside_size > 0)
+        buffer_printf(out, "rank %" PRId64 ", which is not here (%" PRId64 " of %" PRId64 " ranks are)",
+                      meetings->outside_rank, fleet->job.ranks, meetings->outside_size);
+    else
+        buffer_printf(out, "rank %" PRId64 ", which is not here", meetings->outside_rank);
+    if (share <= 0 || share > 1)
+        return;
+    buffer_puts(out, ", for ");
+    append_share(out, share);
+    buffer_puts(out, " of the time");
+}
+
 static void append_who(const struct fleet *fleet, struct buffer *out)
 {
     const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
@@ -254,11 +281,16 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
             "in collectives no rank was found that others of its stage wait for; tpa job looks at the pipeline");
         return;
     }
-    if (!row || row->caused_ns == 0 || fleet->blamed_ns == 0) {
+    if ((!row || row->caused_ns == 0 || fleet->blamed_ns == 0) && !waits_outside(fleet)) {
         buffer_printf(out, "%s holds the others up by more than the clocks leave in doubt", nobody);
         return;
     }
     double waited = waiting_share_of(fleet);
+    if (!is_held_up(fleet) && waits_outside(fleet)) {
+        buffer_printf(out, "%s holds the others up: all wait for ", nobody);
+        append_outside(fleet, out);
+        return;
+    }
     if (!is_held_up(fleet)) {
         buffer_printf(out, "%s holds the others up by much: waiting for others takes ", nobody);
         append_share(out, waited);
@@ -679,12 +711,15 @@ static void notice_clocks(const struct fleet *fleet, struct result *result)
             "%" PRIu64
             " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded, so the waiting is attributed to none",
             fleet->meetings.unrecorded, fleet->meetings.unrecorded == 1 ? "" : "s");
-    if (fleet->meetings.outside)
+    if (fleet->meetings.outside) {
+        SCOPED struct buffer whom = { 0 };
+        append_outside(fleet, &whom);
         result_add_notice(
             result, "outside", (int64_t)fleet->meetings.outside, NULL, TPA_NOWHERE,
             "%" PRIu64
-            " collective%s waited for ranks that were not recorded, so the waiting is attributed to none; give the recordings of all ranks",
-            fleet->meetings.outside, fleet->meetings.outside == 1 ? "" : "s");
+            " collective%s waited for %s, so the waiting is attributed to none; give the recordings of all ranks",
+            fleet->meetings.outside, fleet->meetings.outside == 1 ? "" : "s", whom.at);
+    }
     if (fleet->meetings.found_groups)
         result_add_notice(
             result, "groups_unknown", (int64_t)fleet->meetings.found_groups, NULL, TPA_NOWHERE,

@@ -198,6 +198,22 @@ static void explain(const struct hearing *hearing, struct way *ways)
         meeting->cause = FLEET_CAUSES;
 }
 
+/* Whom all wait for, if the recorder of the last says so: a rank that is not among them. */
+static void find_known_outside(const struct hearing *hearing, const struct facts_collective *last)
+{
+    struct fleet_meeting *meeting = hearing->meeting;
+    const struct slice_arrival *arrivals = hearing->arrivals + meeting->first;
+    const struct fleet_member *members = hearing->meetings->job->members.at;
+    meeting->outside_rank = -1;
+    meeting->outside_ns = 0;
+    meeting->tells_last = last->waited_rank != FACTS_MISSING && last->waited_ns != FACTS_MISSING;
+    if (!meeting->tells_last ||
+        ANY(i, meeting->count, members[arrivals[i].row->member].rank == last->waited_rank))
+        return;
+    meeting->outside_ns = group_transfer_outside(last->duration_ns, last->waited_ns);
+    meeting->outside_rank = meeting->outside_ns ? last->waited_rank : -1;
+}
+
 /* Data about the last that is needed after the slice is released. */
 static void describe_last(const struct hearing *hearing)
 {
@@ -212,6 +228,7 @@ static void describe_last(const struct hearing *hearing)
     meeting->group = slice_group(hearing->meetings->job, last->row);
     meeting->start_ns = last->start_ns;
     meeting->since_ns = before ? before->start_ns + before->duration_ns : INT64_MIN;
+    find_known_outside(hearing, one);
 }
 
 static void judge(const struct hearing *hearing, struct way *ways)
@@ -281,10 +298,13 @@ static void keep(struct fleet_meetings *meetings, const struct slice *slice, str
         const struct facts_collective *one = arrival->row->collective;
         *VEC_PUSH(&meetings->arrivals) =
             (struct fleet_arrival){ arrival->row->member, one->device, one->start_ns, arrival->waited_ns };
-        waits[arrival->row - slice->rows.at] = arrival->waited_ns;
-        if (one->exposed_ns != FACTS_MISSING && is_in_complete_step(slice->job, arrival->row))
-            sum_add(&meetings->exposed_wait_ns,
-                    one->exposed_ns < arrival->waited_ns ? one->exposed_ns : arrival->waited_ns);
+        waits[arrival->row - slice->rows.at] = arrival->waited_ns + meeting.outside_ns;
+        if (one->exposed_ns == FACTS_MISSING || !is_in_complete_step(slice->job, arrival->row))
+            continue;
+        int64_t waited_ns = one->exposed_ns < arrival->waited_ns ? one->exposed_ns : arrival->waited_ns,
+                rest_ns = one->exposed_ns - waited_ns;
+        sum_add(&meetings->exposed_wait_ns, waited_ns);
+        sum_add(&meetings->exposed_outside_ns, rest_ns < meeting.outside_ns ? rest_ns : meeting.outside_ns);
     }
     meeting.last += first - meeting.first;
     meeting.earliest += first - meeting.first;
@@ -460,18 +480,44 @@ static void carry_over(struct fleet_meetings *meetings, const struct visit *visi
         meetings->unrecorded += meetings->at[m].before_recording;
 }
 
+/* Members of MEETING wait on for OUTSIDE_NS: nobody here is to blame. */
+static void set_outside(struct fleet_meetings *meetings, struct fleet_meeting *meeting, int64_t outside_ns)
+{
+    meeting->waits_outside = true;
+    meeting->sure = false;
+    meeting->cost_ns = 0;
+    meetings->outside++;
+    sum_add(&meetings->outside_ns, (int64_t)meeting->count * outside_ns);
+}
+
+static void find_outside_rank(struct fleet_meetings *meetings)
+{
+    SCOPED VEC_OF(struct rank_wait) waits = { 0 };
+    FOR_EACH(meeting, meetings)
+        if (meeting->outside_ns > 0)
+            *VEC_PUSH(&waits) =
+                (struct rank_wait){ meeting->outside_rank, meeting->group ? meeting->group->size : -1,
+                                    (int64_t)meeting->count * meeting->outside_ns };
+    struct rank_wait longest = rank_wait_longest(waits.at, waits.count);
+    meetings->outside_rank = longest.rank;
+    meetings->outside_size = longest.size;
+}
+
 /* Find the meetings whose members wait on for ranks that were not recorded. */
 static void find_outside(struct fleet_meetings *meetings)
 {
     const struct fleet_job *job = meetings->job;
     SCOPED VEC_OF(struct group_transfer) transfers = { 0 };
     for (size_t m = 0; m < meetings->count; m++) {
-        const struct fleet_meeting *meeting = &meetings->at[m];
+        struct fleet_meeting *meeting = &meetings->at[m];
         const struct facts_group *group = meeting->group;
+        if (meeting->outside_ns > 0)
+            set_outside(meetings, meeting, meeting->outside_ns);
         enum collective_kind kind = collective_kind_of(names_text(job->facts->texts, meeting->kind));
         int64_t size = group && group->size > 0 ? group->size : job->world_size;
         bool lacks = size == FACTS_MISSING || size <= 0 || size > (int64_t)meeting->count;
-        if (lacks && meeting->bytes > 0 && meeting->transfer_ns > 0 && collective_joins_all(kind))
+        if (lacks && !meeting->tells_last && meeting->bytes > 0 && meeting->transfer_ns > 0 &&
+            collective_joins_all(kind))
             *VEC_PUSH(&transfers) = (struct group_transfer){ .group_name = group ? group->name : NAME_NONE,
                                                              .group_ranks = group ? group->ranks : NAME_NONE,
                                                              .kind = kind,
@@ -481,14 +527,10 @@ static void find_outside(struct fleet_meetings *meetings)
     }
     group_transfers_judge(transfers.at, transfers.count);
     for (size_t i = 0; i < transfers.count; i++) {
-        struct fleet_meeting *meeting = &meetings->at[transfers.at[i].index];
-        if (transfers.at[i].outside_ns == 0)
-            continue;
-        meeting->waits_outside = true;
-        meeting->sure = false;
-        meeting->cost_ns = 0;
-        meetings->outside++;
+        if (transfers.at[i].outside_ns > 0)
+            set_outside(meetings, &meetings->at[transfers.at[i].index], transfers.at[i].outside_ns);
     }
+    find_outside_rank(meetings);
 }
 
 /* Meetings are sorted by the start of the last, so that earlier meetings are resolved first. */

@@ -52,6 +52,7 @@ struct fleet_meeting {
         before_recording; /* LAST was late since before its recording began: its part is not known, nobody is blamed */
     bool
         waits_outside; /* all wait on for ranks that were not recorded (collective_matches.h): nobody is blamed */
+    bool tells_last;       /* the recorder of LAST says which rank arrived last */
     bool of_pipeline;      /* of ranks of one pipeline: waiting is its schedule. Set by fleet_find_pipeline */
     size_t last, earliest; /* of arrivals */
     int64_t late_ns;       /* from the start of EARLIEST to that of LAST; without clocks the longest wait */
@@ -66,6 +67,8 @@ struct fleet_meeting {
     /* Of LAST: */
     name_id kind;
     int64_t bytes, source, target;
+    int64_t outside_rank,
+        outside_ns; /* the rank that was not recorded for which all wait on, and how long; -1 and 0: not known */
     const struct facts_group *group; /* NULL: not recorded */
     int64_t start_ns;                /* on the first rank's clock */
     int64_t since_ns; /* by its own clock, the end of the collective before of this group; INT64_MIN: none */
@@ -93,11 +96,15 @@ struct fleet_meetings {
     int64_t unrecorded_ns;   /* of complete steps: exposed waiting since before a recording began */
     uint64_t unrecorded;     /* meetings that have before_recording */
     uint64_t outside;        /* meetings that have waits_outside */
-    uint64_t unmatched;      /* those that met no other */
-    uint64_t found_groups;   /* as identities_match counts them; not in files of results */
-    uint64_t refuted;        /* those that did not end together, and are no meetings */
-    uint64_t absent;         /* mentioned in the facts, but in files that were not given */
-    uint64_t strangers;      /* in files, of recordings whose facts were not given */
+    int64_t outside_ns;      /* how long, on all of their ranks */
+    int64_t outside_rank,
+        outside_size; /* the rank that is waited for longest, and the size of its group; -1: not known */
+    int64_t exposed_outside_ns; /* of complete steps: in which nothing computed, for ranks that are known */
+    uint64_t unmatched;         /* those that met no other */
+    uint64_t found_groups;      /* as identities_match counts them; not in files of results */
+    uint64_t refuted;           /* those that did not end together, and are no meetings */
+    uint64_t absent;            /* mentioned in the facts, but in files that were not given */
+    uint64_t strangers;         /* in files, of recordings whose facts were not given */
 };
 
 /* The memory of MEETINGS, for ARENA_OWNS. */

@@ -60,6 +60,7 @@ struct meeting_row {
     int64_t cause;
     name_id kind;
     int64_t bytes, source, target;
+    int64_t tells_last, outside_rank, outside_ns;
     int64_t group; /* of the recording's */
     int64_t start_ns, since_ns;
 };
@@ -90,6 +91,9 @@ static const struct facts_column meeting_columns[] = {
     NUMBER(meeting_row, bytes),
     NUMBER(meeting_row, source),
     NUMBER(meeting_row, target),
+    NUMBER(meeting_row, tells_last),
+    NUMBER(meeting_row, outside_rank),
+    NUMBER(meeting_row, outside_ns),
     NUMBER(meeting_row, group),
     NUMBER(meeting_row, start_ns),
     NUMBER(meeting_row, since_ns),
@@ -117,13 +121,18 @@ static const struct facts_column sum_columns[] = {
 
 /* One row: totals of all slices of the file. */
 struct total_row {
-    int64_t rows, first_ns, exposed_wait_ns, unmatched, refuted, strangers, unrecorded_ns;
+    int64_t rows, first_ns, exposed_wait_ns, unmatched, refuted, strangers, unrecorded_ns, exposed_outside_ns;
 };
 
 static const struct facts_column total_columns[] = {
-    NUMBER(total_row, rows),          NUMBER(total_row, first_ns), NUMBER(total_row, exposed_wait_ns),
-    NUMBER(total_row, unmatched),     NUMBER(total_row, refuted),  NUMBER(total_row, strangers),
+    NUMBER(total_row, rows),
+    NUMBER(total_row, first_ns),
+    NUMBER(total_row, exposed_wait_ns),
+    NUMBER(total_row, unmatched),
+    NUMBER(total_row, refuted),
+    NUMBER(total_row, strangers),
     NUMBER(total_row, unrecorded_ns),
+    NUMBER(total_row, exposed_outside_ns),
 };
 
 static const struct facts_schema ends_schema = SCHEMA("ends", end_row, end_columns),
@@ -364,6 +373,9 @@ static struct meeting_row meeting_to_row(const struct fleet_meetings *meetings,
         .bytes = one->bytes,
         .source = one->source,
         .target = one->target,
+        .tells_last = one->tells_last,
+        .outside_rank = one->outside_rank,
+        .outside_ns = one->outside_ns,
         .group = one->group ? one->group->group : FACTS_MISSING,
         .start_ns = one->start_ns,
         .since_ns = one->since_ns,
@@ -376,9 +388,9 @@ static bool save_judged(const struct fleet_meetings *meetings, FILE *out)
     SCOPED VEC_OF(struct meeting_row) rows = { 0 };
     SCOPED VEC_OF(struct visit_row) visits = { 0 };
     struct total_row total = {
-        (int64_t)meetings->rows,      meetings->first_ns,         meetings->exposed_wait_ns,
-        (int64_t)meetings->unmatched, (int64_t)meetings->refuted, (int64_t)meetings->strangers,
-        meetings->unrecorded_ns,
+        (int64_t)meetings->rows,      meetings->first_ns,           meetings->exposed_wait_ns,
+        (int64_t)meetings->unmatched, (int64_t)meetings->refuted,   (int64_t)meetings->strangers,
+        meetings->unrecorded_ns,      meetings->exposed_outside_ns,
     };
     for (size_t m = 0; m < meetings->count; m++)
         *VEC_PUSH(&rows) = meeting_to_row(meetings, &meetings->at[m]);
@@ -454,6 +466,9 @@ static void add_meeting(void *context, const void *from)
         .bytes = row->bytes,
         .source = row->source,
         .target = row->target,
+        .tells_last = row->tells_last == 1,
+        .outside_rank = row->outside_rank,
+        .outside_ns = row->outside_ns,
         .group = group_in(loading->meetings->job, row),
         .start_ns = row->start_ns,
         .since_ns = row->since_ns,
@@ -493,6 +508,7 @@ static void add_total(void *context, const void *from)
         meetings->first_ns = row->first_ns;
     sum_add(&meetings->exposed_wait_ns, row->exposed_wait_ns);
     sum_add(&meetings->unrecorded_ns, row->unrecorded_ns);
+    sum_add(&meetings->exposed_outside_ns, row->exposed_outside_ns);
     meetings->rows += (uint64_t)row->rows;
     meetings->unmatched += (uint64_t)row->unmatched;
     meetings->refuted += (uint64_t)row->refuted;

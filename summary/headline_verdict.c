@@ -271,8 +271,11 @@ static const char *describe_communication(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     const struct comm *comm = summary->comm;
-    if (waits_outside(summary))
-        return "exposed communication; most of it waits for ranks that were not recorded";
+    if (waits_outside(summary)) {
+        SCOPED struct buffer whom = { 0 };
+        comm_append_outside(comm, &whom);
+        return arena_printf(headline->texts, "exposed communication; most of it waits for %s", whom.at);
+    }
     for (size_t i = 0; i < summary->findings.count; i++) {
         const struct finding *finding = &summary->findings.at[i];
         if (finding->rule == RULE_TURNS)
@@ -426,7 +429,8 @@ static const char *describe_uses(struct headline *headline, const struct headlin
                            ? ""
                            : arena_printf(headline->texts, "; %.1f %% is idle", quantity_percent(idle_share));
     return arena_printf(headline->texts, "%s%s%s.%s", headline->largest, what + strcspn(what, ";"), idle,
-                        communicates && waits_outside(headline->summary)
+                        communicates && waits_outside(headline->summary) &&
+                                headline->summary->comm->outside_rank < 0
                             ? " The recordings of all ranks would tell which."
                             : "");
 }
@@ -753,6 +757,33 @@ static bool lacks_ranks(const struct headline *headline)
     return most <= 0 || most > count;
 }
 
+/* Of ranks that are not here, which one the communication waits for, if the recorder says so: for most of it. */
+static const char *describe_waited_rank(struct headline *headline)
+{
+    const struct trace *trace = headline->summary->trace;
+    struct collectives *all = trace->args[ARG_WAITED_RANK].count ? collectives_open(trace) : NULL;
+    SCOPED VEC_OF(struct rank_wait) waits = { 0 };
+    int64_t all_ns = 0;
+    for (size_t i = 0; all && i < all->count; i++) {
+        const struct collective *one = &all->at[i];
+        all_ns += one->timed ? trace_dur_ns(trace, one->event) : 0;
+        if (one->timed && one->waited_rank >= 0)
+            *VEC_PUSH(&waits) = (struct rank_wait){ one->waited_rank, one->group_size, one->waited_ns };
+    }
+    struct rank_wait most = rank_wait_longest(waits.at, waits.count);
+    arena_free(all);
+    if (most.ns <= all_ns / 2)
+        return " The recordings of all ranks would tell whether it waits for a slower one.";
+    return most.size > 0
+               ? arena_printf(headline->texts,
+                              " Most of it waits for rank %" PRId64 " of %" PRId64
+                              ", whose recording would tell why.",
+                              most.rank, most.size)
+               : arena_printf(headline->texts,
+                              " Most of it waits for rank %" PRId64 ", whose recording would tell why.",
+                              most.rank);
+}
+
 /* Why the first change, which is not about the largest part, or saves little of it, comes first: a sentence; "": it needs none. */
 static const char *describe_order(struct headline *headline, size_t first)
 {
@@ -788,7 +819,7 @@ static const char *describe_order(struct headline *headline, size_t first)
         return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
     if (headline->part && strstr(headline->part, "communication") && lacks_ranks(headline) &&
         !waits_outside(headline->summary)) /* which says so already */
-        return " The recordings of all ranks would tell whether it waits for a slower one.";
+        return describe_waited_rank(headline);
     if (headline->rules)
         return arena_printf(headline->texts, " No change was found that is about %s.",
                             headline->part ? headline->part : "this idle time");

@@ -77,7 +77,7 @@ void trace_chunk_clear(struct trace_chunk *chunk)
 {
     chunk->count = 0;
     chunk->marks.count = chunk->ends.count = chunk->end_args.count = 0;
-    for (int arg = 0; chunk->args_used >> arg; arg++)
+    for (int arg = 0; arg < ARG_COUNT && chunk->args_used >> arg; arg++)
         chunk->args[arg].events.count = chunk->args[arg].values.count = 0;
     chunk->args_used = 0;
     chunk->last_is_end = false;

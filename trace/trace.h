@@ -156,7 +156,9 @@ enum event_flags {
     ARG(STEP, INT, "step")                                                                                   \
     ARG(SEQ_ID, INT, "seq_id")                                                                               \
     ARG(MICROBATCH, INT, "mb_id")                                                                            \
-    ARG(MODEL_CHUNK, INT, "model_chunk")
+    ARG(MODEL_CHUNK, INT, "model_chunk")                                                                     \
+    ARG(WAITED_RANK, INT, "waited for rank")                                                                 \
+    ARG(WAITED_NS, INT, "waited (ns)")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,

@@ -379,7 +379,8 @@ struct replay_graph {
 #define REPLAY_WANTS                                                                                         \
     (GPU_EVENTS_WANTS | WANT(SEQUENCE) | WANT(FWD_THREAD) | WANT(STREAM) | WANT(WAIT_ON_STREAM) |            \
      WANT(WAIT_ON_CORRELATION) | WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) |             \
-     WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE))
+     WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE) |         \
+     WANT(WAITED_RANK) | WANT(WAITED_NS))
 
 /* trace_wants.work_bytes: half of what path and whatif take where a third of the events are kernels. */
 enum { REPLAY_WORK_BYTES = 20 };

@@ -26,6 +26,15 @@ struct connections {
     VEC_OF(struct connection); /* by link, then by index */
 };
 
+/* Whom a collective, an index of tasks, waited for: the peer whose notification came last. Ranks count within the group. */
+struct wait_for_peer {
+    uint32_t collective;
+    int64_t peer, until_ns; /* the moment of the notification */
+    int64_t longest_ns;     /* the wait for it */
+    int64_t source, most;   /* the rank itself; the highest rank met */
+    uint64_t met;           /* the ranks below 64 that were met: bits */
+};
+
 struct ascend {
     struct trace_builder *builder;
     struct recorder *recorder;
@@ -36,6 +45,7 @@ struct ascend {
     VEC_OF(struct arrow) arrows;
     /* For writing: */
     struct connections calls, collectives, pieces;
+    VEC_OF(struct wait_for_peer) waits; /* by collective, in order of tasks */
     struct ascend_links *links;
     uint32_t
         *id_of_host; /* by host: 1 and more for operators that issued work, and the calls that launched it */
@@ -60,7 +70,7 @@ void ascend_free(struct ascend *ascend)
         return;
     recorder_free(ascend->recorder);
     EACH(VEC_FREE, &ascend->hosts, &ascend->tasks, &ascend->blocks, &ascend->levels, &ascend->arrows,
-         &ascend->calls, &ascend->collectives, &ascend->pieces);
+         &ascend->waits, &ascend->calls, &ascend->collectives, &ascend->pieces);
     ascend_links_free(ascend->links);
     EACH(free, ascend->id_of_host, ascend);
 }
@@ -274,6 +284,116 @@ static void settle_role(struct ascend *ascend, struct ascend_task *task)
         task->role = is_copy(task) ? ASCEND_COPY : task->contains ? ASCEND_CONTAINER : ASCEND_KERNEL;
 }
 
+/* ---- whom collectives waited for ---- */
+
+struct ascend_collective {
+    int64_t device, start_ns, end_ns;
+    uint32_t task;
+};
+
+static const struct key by_device_start[] = { ASC(struct ascend_collective, device),
+                                              ASC(struct ascend_collective, start_ns),
+                                              ASC(struct ascend_collective, task), KEY_END };
+
+struct ascend_collectives {
+    VEC_OF(struct ascend_collective); /* by device and start */
+};
+
+/* That of the collective at index TASK; NULL: none. */
+static struct wait_for_peer *find_wait(const struct ascend *ascend, uint32_t task)
+{
+    size_t i;
+    SEARCH(i, ascend->waits.count, ascend->waits.at[i].collective < task);
+    return i < ascend->waits.count && ascend->waits.at[i].collective == task ? &ascend->waits.at[i] : NULL;
+}
+
+/* Of the collective that PIECE is of: that of its connection, else the only one of ALL that runs when it begins; NULL: not known. */
+static struct wait_for_peer *wait_of_piece(const struct ascend *ascend, const struct ascend_collectives *all,
+                                           const struct ascend_task *piece)
+{
+    const struct connection *linked = find_connection(&ascend->collectives, piece->link);
+    const struct ascend_collective *found = NULL;
+    size_t after;
+    if (linked)
+        return find_wait(ascend, linked->at);
+    SEARCH(after, all->count,
+           all->at[after].device < piece->device ||
+               (all->at[after].device == piece->device && all->at[after].start_ns <= piece->start_ns));
+    for (size_t i = after; i > 0 && i + 2 > after; i--) { /* hardly more than two are under way at once */
+        const struct ascend_collective *one = &all->at[i - 1];
+        if (one->device != piece->device || one->end_ns <= piece->start_ns)
+            continue;
+        if (found)
+            return NULL;
+        found = one;
+    }
+    return found ? find_wait(ascend, found->task) : NULL;
+}
+
+/* Is NUMBER that of a rank? Large ones stand for none. */
+static bool is_rank(int64_t number)
+{
+    enum { RANKS_AT_MOST = 1 << 24 };
+    return number >= 0 && number < RANKS_AT_MOST;
+}
+
+static void add_piece(struct wait_for_peer *wait, const struct ascend_task *piece)
+{
+    int64_t most = piece->target > piece->source ? piece->target : piece->source;
+    wait->source = piece->source;
+    wait->most = most > wait->most ? most : wait->most;
+    wait->met |= piece->target < 64 ? UINT64_C(1) << piece->target : 0;
+    wait->met |= piece->source < 64 ? UINT64_C(1) << piece->source : 0;
+    if (!is_wait(piece) || piece->end_ns - piece->start_ns <= wait->longest_ns)
+        return;
+    wait->longest_ns = piece->end_ns - piece->start_ns;
+    wait->until_ns = piece->end_ns;
+    wait->peer = piece->target;
+}
+
+static void find_waits(struct ascend *ascend)
+{
+    struct ascend_collectives all = { 0 };
+    for (size_t i = 0; i < ascend->tasks.count; i++) {
+        const struct ascend_task *task = &ascend->tasks.at[i];
+        if (task->role != ASCEND_COLLECTIVE)
+            continue;
+        *VEC_PUSH(&all) =
+            (struct ascend_collective){ task->device, task->start_ns, task->end_ns, (uint32_t)i };
+        *VEC_PUSH(&ascend->waits) = (struct wait_for_peer){ .collective = (uint32_t)i,
+                                                            .peer = RECORDER_NONE,
+                                                            .source = RECORDER_NONE };
+    }
+    if (all.count)
+        SORT(&all, by_device_start);
+    for (size_t i = 0; i < ascend->tasks.count; i++) {
+        const struct ascend_task *task = &ascend->tasks.at[i];
+        if (task->role != ASCEND_PIECE || !is_rank(task->source) || !is_rank(task->target) ||
+            task->source == task->target)
+            continue;
+        struct wait_for_peer *wait = wait_of_piece(ascend, &all, task);
+        if (wait)
+            add_piece(wait, task);
+    }
+    VEC_FREE(&all);
+}
+
+/* How many ranks the group of WAIT has, if it met all of them; RECORDER_NONE: unknown. */
+static int64_t group_size_of(const struct wait_for_peer *wait)
+{
+    bool all = wait->most > 0 && wait->most < 63 && wait->met == (UINT64_C(2) << wait->most) - 1;
+    return all ? wait->most + 1 : RECORDER_NONE;
+}
+
+/* Are the ranks of WAIT's group those of the job? Numbers count within the group: they are, as far as can be told, if the rank has its own
+ * number in it, and no other group of the file is larger. */
+static bool counts_as_job(const struct ascend *ascend, const struct wait_for_peer *wait)
+{
+    if (wait->source != trace_builder_current_file(ascend->builder)->rank)
+        return false;
+    return !ANY(i, ascend->waits.count, ascend->waits.at[i].most > wait->most);
+}
+
 /* The id of the operator at index OP of the hosts. */
 static uint32_t id_of(struct ascend *ascend, uint32_t op)
 {
@@ -362,7 +482,14 @@ static void set_collective_args(struct ascend *ascend, const struct ascend_task 
     if (group_name)
         recorder_arg(recorder, ARG_GROUP_NAME, recorder_text(recorder, group_name));
     recorder_arg(recorder, ARG_SEQ_IN_GROUP, index);
-    recorder_arg(recorder, ARG_GROUP_SIZE, task->rank_count);
+    const struct wait_for_peer *wait = find_wait(ascend, (uint32_t)(task - ascend->tasks.at));
+    recorder_arg(recorder, ARG_GROUP_SIZE,
+                 task->rank_count == RECORDER_NONE && wait ? group_size_of(wait) : task->rank_count);
+    if (wait && wait->peer != RECORDER_NONE) {
+        recorder_arg(recorder, ARG_WAITED_NS, wait->until_ns - task->start_ns);
+        if (counts_as_job(ascend, wait))
+            recorder_arg(recorder, ARG_WAITED_RANK, wait->peer);
+    }
     /* HCCL counts the elements that a rank receives of a reduce-scatter, and those that it sends of all others. */
     bool received = strcasestr(task->name, "reduceScatter") != NULL;
     recorder_arg(recorder, received ? ARG_OUT_ELEMENTS : ARG_IN_ELEMENTS, task->elements);
@@ -484,6 +611,7 @@ bool ascend_write(struct ascend *ascend, ascend_set_args *set_args, void *contex
     for (size_t i = 0; i < ascend->tasks.count; i++)
         settle_role(ascend, &ascend->tasks.at[i]);
     sort_connections(&ascend->pieces);
+    find_waits(ascend);
     ascend->links = ascend_links_open(ascend->hosts.at, ascend->hosts.count);
     ascend->id_of_host = mem_zalloc(ascend->hosts.count + 1, sizeof *ascend->id_of_host);
     struct ascend_link *links = mem_alloc(mem_times(ascend->tasks.count + 1, sizeof *links));

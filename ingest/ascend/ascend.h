@@ -48,12 +48,13 @@ enum ascend_copy {
 /* A task of a stream, or a collective. */
 struct ascend_task {
     int64_t start_ns, end_ns, stream, link, bytes;
-    int64_t elements;    /* of collectives: as the caller of HCCL passed them; RECORDER_NONE */
-    int64_t rank_count;  /* of collectives: the size of the group; RECORDER_NONE */
-    const char *name;    /* borrowed until ascend_write returned, as the following */
-    const char *type;    /* "AI_CORE", "SDMA_SQE" ...; "" if not recorded */
-    const char *element; /* of collectives: "FP32"; NULL */
-    const char *group;   /* of collectives: a short name of the group; NULL: that in NAME */
+    int64_t elements;       /* of collectives: as the caller of HCCL passed them; RECORDER_NONE */
+    int64_t rank_count;     /* of collectives: the size of the group; RECORDER_NONE */
+    int64_t source, target; /* of pieces between ranks: who it is of, and the other one; RECORDER_NONE */
+    const char *name;       /* borrowed until ascend_write returned, as the following */
+    const char *type;       /* "AI_CORE", "SDMA_SQE" ...; "" if not recorded */
+    const char *element;    /* of collectives: "FP32"; NULL */
+    const char *group;      /* of collectives: a short name of the group; NULL: that in NAME */
     int32_t device;
     uint8_t role;  /* enum ascend_role */
     uint8_t copy;  /* enum ascend_copy */

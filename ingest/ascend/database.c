@@ -43,6 +43,11 @@ struct copy {
     int64_t bytes, operation;
 };
 
+/* Of COMMUNICATION_TASK_INFO: ranks, and the id of a text. */
+struct peer {
+    int64_t source, target, type;
+};
+
 /* A task that has a context. */
 struct part {
     int64_t device, stream, task;
@@ -68,9 +73,10 @@ struct reading {
     struct arena arena;
     struct texts strings, stacks;
     struct texts element_types, operations, api_types;
-    struct id_table computes, pieces, copies, queue_links, shadows, first_task;
+    struct id_table computes, pieces, peers, copies, queue_links, shadows, first_task;
     VEC_OF(struct compute) compute_rows;
     VEC_OF(struct copy) copy_rows;
+    VEC_OF(struct peer) peer_rows;
     VEC_OF(int64_t) link_rows, shadow_rows; /* connections; names */
     VEC_OF(int32_t) device_rows;
     int32_t first_device; /* that of the first task */
@@ -137,6 +143,13 @@ static void push_copy(struct reading *reading, struct table_scan *scan)
         (struct copy){ table_scan_int_or(scan, 1, RECORDER_NONE), table_scan_int_or(scan, 2, RECORDER_NONE) };
 }
 
+static void push_peer(struct reading *reading, struct table_scan *scan)
+{
+    *VEC_PUSH(&reading->peer_rows) =
+        (struct peer){ table_scan_int_or(scan, 1, RECORDER_NONE), table_scan_int_or(scan, 2, RECORDER_NONE),
+                       table_scan_int_or(scan, 3, RECORDER_NONE) };
+}
+
 static void push_link(struct reading *reading, struct table_scan *scan)
 {
     *VEC_PUSH(&reading->link_rows) = table_scan_int_or(scan, 1, RECORDER_NONE);
@@ -159,6 +172,8 @@ static void read_all_ids(struct reading *reading)
     read_ids(reading, "COMPUTE_TASK_INFO", COLUMNS("globalTaskId", "name", "taskType"), &reading->computes,
              push_compute);
     read_ids(reading, "COMMUNICATION_TASK_INFO", COLUMNS("globalTaskId"), &reading->pieces, NULL);
+    read_ids(reading, "COMMUNICATION_TASK_INFO", COLUMNS("globalTaskId", "srcRank", "dstRank", "taskType"),
+             &reading->peers, push_peer);
     read_ids(reading, "COMMUNICATION_SCHEDULE_TASK_INFO", COLUMNS("globalTaskId"), &reading->pieces, NULL);
     read_ids(reading, "MEMCPY_INFO", COLUMNS("globalTaskId", "size", "memcpyOperation"), &reading->copies,
              push_copy);
@@ -478,14 +493,21 @@ static void database_add_task(struct reading *reading, struct table_scan *scan)
         .bytes = RECORDER_NONE,
         .elements = RECORDER_NONE,
         .rank_count = RECORDER_NONE,
+        .source = RECORDER_NONE,
+        .target = RECORDER_NONE,
         .name = type,
         .type = type,
         .device = device_of_part(&part),
     };
     uint32_t compute = find_task(&reading->computes, id), copy = find_task(&reading->copies, id),
-             shadow = find_task(&reading->shadows, task.link);
+             peer = find_task(&reading->peers, id), shadow = find_task(&reading->shadows, task.link);
     if (find_task(&reading->pieces, id) != ID_TABLE_NONE) {
         task.role = ASCEND_PIECE;
+        if (peer != ID_TABLE_NONE) {
+            task.source = reading->peer_rows.at[peer].source;
+            task.target = reading->peer_rows.at[peer].target;
+            task.name = task.type = string_of(reading, reading->peer_rows.at[peer].type);
+        }
     } else if (compute != ID_TABLE_NONE) {
         task.role = ASCEND_KERNEL;
         task.name = string_of(reading, reading->compute_rows.at[compute].name);
@@ -531,6 +553,8 @@ static void read_collectives(struct reading *reading)
                 .bytes = RECORDER_NONE,
                 .elements = table_scan_int_or(&scan, COUNT, RECORDER_NONE),
                 .rank_count = table_scan_int_or(&scan, RANKS, RECORDER_NONE),
+                .source = RECORDER_NONE,
+                .target = RECORDER_NONE,
                 .name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE)),
                 .type = "",
                 .element =
@@ -728,12 +752,14 @@ static void release(struct reading *reading)
         id_table_release(&texts[i]->ids);
         VEC_FREE(&texts[i]->at);
     }
-    struct id_table *tables[] = { &reading->computes,    &reading->pieces,  &reading->copies,
-                                  &reading->queue_links, &reading->shadows, &reading->first_task };
+    struct id_table *tables[] = { &reading->computes,  &reading->pieces,      &reading->peers,
+                                  &reading->copies,    &reading->queue_links, &reading->shadows,
+                                  &reading->first_task };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         id_table_release(tables[i]);
-    EACH(VEC_FREE, &reading->compute_rows, &reading->copy_rows, &reading->link_rows, &reading->shadow_rows,
-         &reading->device_rows, &reading->parts, &reading->host_rows, &reading->passes);
+    EACH(VEC_FREE, &reading->compute_rows, &reading->copy_rows, &reading->peer_rows, &reading->link_rows,
+         &reading->shadow_rows, &reading->device_rows, &reading->parts, &reading->host_rows,
+         &reading->passes);
     buffer_release(&reading->text);
     arena_release(&reading->arena);
     ascend_free(reading->ascend);

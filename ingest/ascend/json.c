@@ -32,6 +32,8 @@ enum {
     KEY_COUNT = ARG_IN_ELEMENTS,
     KEY_CONNECTION = ARG_CORRELATION,
     KEY_SIZE = ARG_BYTES,
+    KEY_SOURCE = ARG_SEQ_ID,
+    KEY_TARGET = ARG_MICROBATCH,
 };
 
 static const struct chrome_key keys[] = {
@@ -42,6 +44,8 @@ static const struct chrome_key keys[] = {
     { "alg_type", (enum trace_arg)KEY_ALGORITHM },
     { "data_type", (enum trace_arg)KEY_ELEMENT },
     { "count", (enum trace_arg)KEY_COUNT },
+    { "src rank", (enum trace_arg)KEY_SOURCE },
+    { "dst rank", (enum trace_arg)KEY_TARGET },
     { NULL, ARG_COUNT },
 };
 
@@ -69,7 +73,7 @@ struct reading {
     struct track_facts *tracks;
     struct buffer text;
     uint64_t derived;
-    struct arg_scan connections, task_types, elements, operations, sizes, counts;
+    struct arg_scan connections, task_types, elements, operations, sizes, counts, sources, targets;
     /* Ids of converted lists, by text of the draft; NAME_NONE: not met yet. */
     name_id *shapes, *types, *stacks;
 };
@@ -215,6 +219,8 @@ static void json_add_task(struct reading *reading, event_id e, const struct trac
                         .bytes = is_whole ? RECORDER_NONE : number_arg(&reading->sizes, e),
                         .elements = is_whole ? number_arg(&reading->counts, e) : RECORDER_NONE,
                         .rank_count = RECORDER_NONE,
+                        .source = role == ASCEND_PIECE ? number_arg(&reading->sources, e) : RECORDER_NONE,
+                        .target = role == ASCEND_PIECE ? number_arg(&reading->targets, e) : RECORDER_NONE,
                         .name = trace_name(trace, e),
                         .type = text_arg(reading, &reading->task_types, e),
                         .element = *element ? element : NULL,
@@ -441,6 +447,8 @@ static bool write_ascend(struct draft *draft, struct tpa_error *err)
                                .operations = arg_scan_of(trace, (enum trace_arg)KEY_OPERATION),
                                .sizes = arg_scan_of(trace, (enum trace_arg)KEY_SIZE),
                                .counts = arg_scan_of(trace, (enum trace_arg)KEY_COUNT),
+                               .sources = arg_scan_of(trace, (enum trace_arg)KEY_SOURCE),
+                               .targets = arg_scan_of(trace, (enum trace_arg)KEY_TARGET),
                                .shapes = open_known(texts),
                                .types = open_known(texts),
                                .stacks = open_known(texts) };

@@ -55,6 +55,8 @@ static void task(const char *name, const char *type, int64_t stream, int64_t sta
                                 .bytes = RECORDER_NONE,
                                 .elements = RECORDER_NONE,
                                 .rank_count = RECORDER_NONE,
+                                .source = RECORDER_NONE,
+                                .target = RECORDER_NONE,
                                 .name = name,
                                 .type = type,
                                 .role = (uint8_t)role,
@@ -112,6 +114,51 @@ TEST(work_is_of_the_operator_around_its_call_or_arrow)
     assert_string_equal(operator_of(0), "aten::mm");
     assert_string_equal(operator_of(1), "aten::add");
     assert_string_equal(operator_of(2), "");
+}
+
+/* A piece of the collective that runs at START_NS, from rank SOURCE to rank TARGET. */
+static void piece(const char *name, int64_t source, int64_t target, int64_t start_ns, int64_t end_ns)
+{
+    ascend_add_task(ascend, &(struct ascend_task){ .start_ns = start_ns,
+                                                   .end_ns = end_ns,
+                                                   .stream = RECORDER_NONE,
+                                                   .link = RECORDER_NONE,
+                                                   .source = source,
+                                                   .target = target,
+                                                   .name = name,
+                                                   .type = "",
+                                                   .role = ASCEND_PIECE });
+}
+
+/*
+ * Rank 1 of 4. In the first it waits for ranks 2, 0, 3 until 110, 120 and 180, then copies and waits once more; in the second all of 4 are
+ * not met. That of the group 88 has two ranks: whether its numbers are those of the job is not known.
+ */
+TEST(a_collective_knows_the_peer_that_notified_last)
+{
+    begin();
+    trace_builder_current_file(builder)->rank = 1;
+    task("hcom_allReduce__77_0_1", "", RECORDER_NONE, 100, 200, 9, ASCEND_COLLECTIVE);
+    task("hcom_allReduce__77_1_1", "", RECORDER_NONE, 300, 400, 10, ASCEND_COLLECTIVE);
+    task("hcom_allReduce__88_0_1", "", RECORDER_NONE, 500, 600, 11, ASCEND_COLLECTIVE);
+    piece("Notify_Wait", 1, 2, 100, 110);
+    piece("Notify_Wait", 1, 0, 100, 120);
+    piece("Notify_Wait", 1, 3, 101, 180);
+    piece("Memcpy", 1, 3, 180, 195);
+    piece("Notify_Wait", 1, 0, 195, 199);
+    piece("Notify_Wait", 1, 4294967295, 100, 199);
+    piece("Notify_Record", 1, 2, 300, 399);
+    piece("Notify_Wait", 1, 3, 310, 320);
+    piece("Notify_Wait", 1, 0, 500, 510);
+    end();
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    static const int64_t rank[] = { 3, 3, -1 }, waited_ns[] = { 80, 20, 10 }, size[] = { 4, -1, 2 };
+    assert_int_equal(gpu->count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(trace_arg_or(trace, ARG_WAITED_RANK, gpu->event[i], -1), rank[i]);
+        assert_int_equal(trace_arg_or(trace, ARG_WAITED_NS, gpu->event[i], -1), waited_ns[i]);
+        assert_int_equal(trace_arg_or(trace, ARG_GROUP_SIZE, gpu->event[i], -1), size[i]);
+    }
 }
 
 /* A collective is one, on the stream of its pieces; an event wait of its connection is the stream's own. */

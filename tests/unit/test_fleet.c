@@ -28,6 +28,9 @@ static const int64_t end_us[COLLECTIVES][RANKS] = { { 210, 210, 210 }, { 420, 42
 /* By how much all ranks leave the first later than above, and how many the group has. */
 static int64_t later_us = 0, group_size = RANKS;
 
+/* How many ranks have a recorder that says that they waited for rank 3 until all left the first, but for 8 us. */
+static int waiting_ranks = 0;
+
 static void add_rank(struct facts *all, int rank, int64_t world_size, const char *file)
 {
     struct facts *facts = scratch(facts_open());
@@ -60,6 +63,8 @@ static void add_rank(struct facts *all, int rank, int64_t world_size, const char
                       .bytes = 1024,
                       .source = FACTS_MISSING,
                       .target = FACTS_MISSING,
+                      .waited_rank = rank < waiting_ranks ? RANKS : FACTS_MISSING,
+                      .waited_ns = rank < waiting_ranks ? (c ? 0 : later_us + 2) * us : FACTS_MISSING,
                       .start_ns = (start_us[c][rank] + ahead_us[rank]) * us,
                       .duration_ns = (end_us[c][rank] + (c ? 0 : later_us) - start_us[c][rank]) * us,
                       .computed_before_ns = computed_us * us,
@@ -140,9 +145,27 @@ TEST(nobody_is_blamed_where_all_wait_for_a_rank_that_was_not_recorded)
         assert_int_equal(fleet->collectives.at[0].blamed, lacks ? FACTS_MISSING : 2);
         assert_int_equal(row_of(fleet, 2)->caused_ns, lacks ? 0 : 150 * us);
         assert_int_equal(row_of(fleet, 1)->caused_ns, 190 * us);
+        assert_int_equal(fleet->meetings.outside_rank, -1);
     }
     later_us = 0;
     group_size = RANKS;
+}
+
+/* The same where the recorder of each says so: of the 50 us rank 3 is waited for 42, by three ranks. */
+TEST(the_rank_that_was_not_recorded_is_known_where_it_is_told)
+{
+    later_us = 40;
+    waiting_ranks = group_size = RANKS;
+    struct facts *facts = scratch(make_job());
+    facts_finish(facts);
+    struct fleet *fleet = scratch(fleet_open(facts));
+    assert_int_equal(fleet->meetings.outside, 1);
+    assert_int_equal(fleet->meetings.outside_rank, 3);
+    assert_int_equal(fleet->meetings.outside_size, RANKS);
+    assert_int_equal(fleet->meetings.outside_ns, 3 * 42 * us);
+    assert_int_equal(fleet->collectives.at[0].blamed, FACTS_MISSING);
+    assert_int_equal(row_of(fleet, 1)->caused_ns, 190 * us);
+    later_us = waiting_ranks = 0;
 }
 
 /* Ten collectives of two ranks end together. Of the last, rank 0's is over, at 1010 us, before rank 1's begins, at 1200 us: whatever this is,
@@ -172,6 +195,8 @@ TEST(nobody_waits_for_one_that_begins_after_the_end)
         for (int c = 0; c <= KNOWN; c++)
             facts_add(facts, FACTS_COLLECTIVES,
                       &(struct facts_collective){ .kind = facts_text(facts, "all_reduce"),
+                                                  .waited_rank = FACTS_MISSING,
+                                                  .waited_ns = FACTS_MISSING,
                                                   .type = NAME_NONE,
                                                   .sequence = c + 1,
                                                   .step = FACTS_MISSING,
