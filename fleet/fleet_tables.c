@@ -270,15 +270,16 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
     const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
     const char *nobody = fleet->job.missing_count ? "none of these ranks" : "no rank";
     if (fleet->meetings.count == 0) {
-        buffer_puts(out, "no collective was found on several ranks, so nobody is known to hold them up");
+        buffer_puts(out,
+                    fleet->job.ranks == 1
+                        ? "the recordings of all ranks would tell whether they wait for one another"
+                        : "no collective was found on several ranks, so nobody is known to hold them up");
         if (fleet->job.ranks > 1 && has_marked_steps(fleet))
             buffer_puts(out, "; tpa job looks at the pipeline, if they form one");
         return;
     }
     if (fleet->messages && (!row || row->caused_ns == 0 || fleet->blamed_ns == 0)) {
-        buffer_puts(
-            out,
-            "in collectives no rank was found that others of its stage wait for; tpa job looks at the pipeline");
+        buffer_puts(out, "in collectives no rank was found that others of its stage wait for");
         return;
     }
     if ((!row || row->caused_ns == 0 || fleet->blamed_ns == 0) && !waits_outside(fleet)) {
@@ -339,6 +340,8 @@ static void notice_first(const struct fleet *fleet, struct result *result)
     }
     buffer_puts(&out, "; ");
     append_who(fleet, &out);
+    if (fleet->messages)
+        buffer_puts(&out, "; tpa job looks at the pipeline");
     result_add_notice(result, "fleet", fleet->job.ranks, NULL, TPA_NOWHERE, "%s", out.at);
     result_make_clause(result);
 }
