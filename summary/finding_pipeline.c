@@ -103,6 +103,22 @@ void pipeline_add_finding(const struct summary *summary, struct findings *findin
     }
 }
 
+const char *pipeline_schedule(const struct summary *summary, struct arena *texts)
+{
+    const struct job *job = summary->job;
+    const double least = 0.05;
+    if (!job || !job->has_pipeline || job->lacks_ranks || job->cause != JOB_CAUSE_NONE || !job->bubbles.count)
+        return NULL;
+    double scheduled = job->bubbles.at[BUBBLE_STRUCTURAL].share;
+    return scheduled >= least && scheduled >= job->whole.bubble_share / 2
+               ? arena_printf(
+                     texts,
+                     " Stages wait by the schedule of the pipeline, whose bubbles are %.1f %% of its time: more "
+                     "microbatches shorten them.",
+                     quantity_percent(scheduled))
+               : NULL;
+}
+
 bool pipeline_rank(const struct summary *summary, int64_t *rank)
 {
     const struct job *job = summary->job;

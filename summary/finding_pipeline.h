@@ -15,6 +15,9 @@ void pipeline_add_finding(const struct summary *summary, struct findings *findin
 const char *pipeline_verdict(const struct summary *summary, const struct findings *findings,
                              struct arena *texts);
 
+/* Where nothing holds the pipeline up, and most of its bubbles are of its schedule: a sentence about that, in TEXTS; else NULL. */
+const char *pipeline_schedule(const struct summary *summary, struct arena *texts);
+
 /* Set RANK to the one that holds the job of SUMMARY up, of a stage to its first. False: none is known. */
 bool pipeline_rank(const struct summary *summary, int64_t *rank);
 

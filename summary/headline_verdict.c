@@ -428,11 +428,11 @@ static const char *describe_uses(struct headline *headline, const struct headlin
     const char *idle = idle_share < LEAST_PART
                            ? ""
                            : arena_printf(headline->texts, "; %.1f %% is idle", quantity_percent(idle_share));
+    const char *more = !communicates ? "" : pipeline_schedule(headline->summary, headline->texts);
+    if (communicates && waits_outside(headline->summary) && headline->summary->comm->outside_rank < 0)
+        more = " The recordings of all ranks would tell which.";
     return arena_printf(headline->texts, "%s%s%s.%s", headline->largest, what + strcspn(what, ";"), idle,
-                        communicates && waits_outside(headline->summary) &&
-                                headline->summary->comm->outside_rank < 0
-                            ? " The recordings of all ranks would tell which."
-                            : "");
+                        more ? more : "");
 }
 
 double headline_recorded_of_devices(const struct summary *summary)
@@ -820,6 +820,9 @@ static const char *describe_order(struct headline *headline, size_t first)
     if (headline->part && strstr(headline->part, "communication") && lacks_ranks(headline) &&
         !waits_outside(headline->summary)) /* which says so already */
         return describe_waited_rank(headline);
+    if (headline->part && strstr(headline->part, "communication") &&
+        pipeline_schedule(headline->summary, headline->texts)) /* which is said already */
+        return "";
     if (headline->rules)
         return arena_printf(headline->texts, " No change was found that is about %s.",
                             headline->part ? headline->part : "this idle time");
