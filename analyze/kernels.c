@@ -195,30 +195,35 @@ static struct text extent_of(const struct kernel_query *query, name_id extent)
     return kernels_keep(query->kernels, &text);
 }
 
+/* The first to begin of the RUNS that are of the shape of the first of them, of which there are COUNT up to some other's. */
+static event_id earliest_of_shape(const struct trace *trace, const struct kernel_run *runs, size_t count)
+{
+    event_id earliest = runs[0].event;
+    for (size_t i = 1; i < count && runs[i].shape == runs[0].shape; i++)
+        if (ran_before(trace, runs[i].event, earliest))
+            earliest = runs[i].event;
+    return earliest;
+}
+
 /* The launch shapes of the COUNT RUNS, sorted by shape: the one with the most time (on ties, the one that ran first),
  * and their number. */
 static void set_shape(const struct kernel_query *query, struct kernel_row *row, const struct kernel_run *runs,
                       size_t count)
 {
     const struct trace *trace = query->trace;
-    const struct kernel_run *most = runs; /* its first run */
+    size_t shapes = 0, most = 0; /* its first run */
     int64_t most_ns = -1;
-    size_t shapes = 0;
     FOR_RUNS(first, end, count, runs[end].shape == runs[first].shape) {
-        const struct kernel_run *earliest = &runs[first];
-        int64_t total_ns = 0;
-        for (size_t i = first; i < end; i++) {
-            total_ns += trace_dur_ns(trace, runs[i].event);
-            if (ran_before(trace, runs[i].event, earliest->event))
-                earliest = &runs[i];
-        }
+        int64_t total_ns = SUM(int64_t, i, end - first, query->durations.at[first + i]);
         shapes++;
-        if (total_ns > most_ns || (total_ns == most_ns && ran_before(trace, earliest->event, most->event))) {
+        if (total_ns > most_ns ||
+            (total_ns == most_ns && ran_before(trace, earliest_of_shape(trace, runs + first, count - first),
+                                               earliest_of_shape(trace, runs + most, count - most)))) {
             most_ns = total_ns;
-            most = earliest;
+            most = first;
         }
     }
-    const struct shape *shape = &query->shapes.at[most->shape];
+    const struct shape *shape = &query->shapes.at[runs[most].shape];
     row->grid = extent_of(query, shape->grid);
     row->block = extent_of(query, shape->block);
     row->registers = shape->registers;
@@ -228,16 +233,16 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
 
 /* The average of a figure that the profiler recorded for each kernel, weighted by time; the plain mean if all times are
  * 0. */
-static double average_of(const struct trace *trace, enum trace_arg arg, const struct kernel_run *runs,
+static double average_of(const struct kernel_query *query, enum trace_arg arg, const struct kernel_run *runs,
                          size_t count)
 {
-    struct arg_scan scan = arg_scan_of(trace, arg);
+    struct arg_scan scan = arg_scan_of(query->trace, arg);
     double weighted = 0, weights = 0, sum = 0, number = 0;
     for (size_t i = 0; i < count; i++) {
         double value = arg_scan_decimal(&scan, runs[i].event);
         if (isnan(value))
             continue;
-        double weight = (double)trace_dur_ns(trace, runs[i].event);
+        double weight = (double)query->durations.at[i];
         weighted += value * weight;
         weights += weight;
         sum += value;
@@ -263,8 +268,12 @@ static void count_launchers(struct kernel_query *query, const struct kernel_run 
             *VEC_PUSH(&query->launchers) = (struct launcher){ name, 0, runs[i].event };
             *place = (uint32_t)query->launchers.count;
         }
-        struct launcher *launcher = &query->launchers.at[*place - 1];
-        launcher->count++;
+        query->launchers.at[*place - 1].count++;
+    }
+    for (size_t i = 0; i < count && query->launchers.count > 1; i++) { /* only an order needs the first */
+        if (runs[i].launcher == NAME_NONE)
+            continue;
+        struct launcher *launcher = &query->launchers.at[query->launcher_of[runs[i].launcher] - 1];
         if (ran_before(query->trace, runs[i].event, launcher->first))
             launcher->first = runs[i].event;
     }
@@ -313,12 +322,20 @@ static struct text kernels_name_of(const struct kernel_query *query, name_id id)
     return (struct text){ names_text(names, id), names_length(names, id) };
 }
 
-static struct kernel_durations durations_of(struct kernel_query *query, const struct kernel_run *runs,
-                                            size_t count)
+/* Collect the durations of the COUNT RUNS, in their order. */
+static void read_durations(struct kernel_query *query, const struct kernel_run *runs, size_t count)
 {
     query->durations.count = 0;
+    VEC_RESERVE(&query->durations, count);
     for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&query->durations) = trace_dur_ns(query->trace, runs[i].event);
+        query->durations.at[i] = trace_dur_ns(query->trace, runs[i].event);
+    query->durations.count = count;
+}
+
+/* Of the durations, whose order changes. */
+static struct kernel_durations durations_of(struct kernel_query *query)
+{
+    size_t count = query->durations.count;
     struct stats stats = stats_of(query->durations.at, count);
     return (struct kernel_durations){ .count = (int64_t)count,
                                       .total_ns = stats.sum,
@@ -334,19 +351,20 @@ static void kernels_add_row(struct kernel_query *query, const struct kernel_run 
 {
     const struct trace *trace = query->trace;
     name_id name = trace->name[runs[0].event];
+    read_durations(query, runs, count);
     struct kernel_row row = {
         .name = query->name,
         .name_id = name,
         .key = group_key(query->kernels->group, runs[0].group),
-        .durations = durations_of(query, runs, count),
         .share = NAN,
         .tensor_use = query->tensor_use,
-        .occupancy = 0.01 * average_of(trace, ARG_OCCUPANCY, runs, count),
-        .blocks_per_sm = average_of(trace, ARG_BLOCKS_PER_SM, runs, count),
+        .occupancy = 0.01 * average_of(query, ARG_OCCUPANCY, runs, count),
+        .blocks_per_sm = average_of(query, ARG_BLOCKS_PER_SM, runs, count),
     };
     const char *use = tensor_use_name(row.tensor_use);
     row.tensor_core = (struct text){ use, strlen(use) };
     set_shape(query, &row, runs, count);
+    row.durations = durations_of(query);
     count_launchers(query, runs, count);
     row.operators = launchers_text(query);
     *VEC_PUSH(query->kernels) = row;
