@@ -5,7 +5,6 @@
  * streams that its stream had to wait for. Of these the one that was ready last binds; of those ready together a wait for
  * an event before the stream before the launch.
  */
-#include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"
 #include "whatif/replay.h"
@@ -315,25 +314,7 @@ static struct latest_item device_describe(const struct graph_device *device, uin
                                  .stream = device->trace->track[device->gpu->event[work]] };
 }
 
-struct grouping {
-    const struct graph_device *device;
-    group_of_work *group_of;
-};
-
-/* By group, then by end. That of work of one track is the same. */
-static bool work_comes_after(const void *context, const void *left, const void *right)
-{
-    const struct grouping *by = context;
-    const struct graph_device *device = by->device;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const track_id *track = device->trace->track;
-    if (track[device->gpu->event[a]] == track[device->gpu->event[b]])
-        return work_end(device, a) > work_end(device, b);
-    uint32_t group_a = by->group_of(device, a), group_b = by->group_of(device, b);
-    return group_a != group_b ? group_a > group_b : work_end(by->device, a) > work_end(by->device, b);
-}
-
-/* New: all launched work, by the group that GROUP_OF says, and TELL_OF with it. */
+/* New: all launched work, by the group that GROUP_OF says, then by end, and TELL_OF with it. */
 static struct latest *open_latest(const struct graph_device *device, group_of_work *group_of,
                                   latest_tell *tell_of)
 {
@@ -342,8 +323,8 @@ static struct latest *open_latest(const struct graph_device *device, group_of_wo
     for (size_t i = 0; i < device->gpu->count; i++)
         if (device->gpu->call[i] != EVENT_NONE)
             operations[count++] = (uint32_t)i;
-    struct grouping by = { device, group_of };
-    runs_sort(operations, count, sizeof *operations, work_comes_after, &by);
+    SORT_BY(operations, count, i, work_end(device, operations[i]));
+    SORT_BY(operations, count, i, group_of(device, operations[i]));
     return latest_open(operations, count, tell_of, device);
 }
 
@@ -580,11 +561,12 @@ static void collect_records(const struct graph_device *device, struct sync_recor
     SORT(records, by_call_record);
 }
 
-/* The first record of CALL; EVENT_NONE: there is none. */
-static event_id record_of(const struct sync_records *records, event_id call)
+/* The first record of CALL; EVENT_NONE: there is none. NEAR: where the one before was found; 0 at first. */
+static event_id record_of(const struct sync_records *records, event_id call, size_t *near)
 {
     size_t i;
-    SEARCH(i, records->count, records->at[i].call < call);
+    SEARCH_NEAR(i, *near, records->count, records->at[i].call < call);
+    *near = i;
     return i < records->count && records->at[i].call == call ? records->at[i].record : EVENT_NONE;
 }
 
@@ -605,12 +587,13 @@ static void add_synchronisations(struct graph_device *device)
     const struct trace *trace = device->trace;
     struct sync_records records = { 0 };
     struct latest *latest = NULL;
+    size_t near = 0;
     collect_records(device, &records);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (!event_is_call(trace->kind[e]) || device->maker->call_sorts[trace->name[e]] != CALL_SYNC)
             continue;
         const char *name = trace_name(trace, e);
-        event_id record = record_of(&records, e);
+        event_id record = record_of(&records, e, &near);
         if (strstr(name, "StreamSynchronize")) {
             add_awaited(device, e, awaited_of_stream(device, e, record));
         } else if (strstr(name, "EventSynchronize")) {
@@ -654,10 +637,12 @@ static void sort_awaited(struct graph_device *device)
     device->awaited.count = kept;
 }
 
-static uint32_t awaited_by(const struct graph_device *device, event_id call)
+/* NEAR: where the call before was found; 0 at first. */
+static uint32_t awaited_by(const struct graph_device *device, event_id call, size_t *near)
 {
     size_t i;
-    SEARCH(i, device->awaited.count, device->awaited.at[i].call < call);
+    SEARCH_NEAR(i, *near, device->awaited.count, device->awaited.at[i].call < call);
+    *near = i;
     return i < device->awaited.count && device->awaited.at[i].call == call ? device->awaited.at[i].work
                                                                            : UINT32_MAX;
 }
@@ -672,11 +657,12 @@ static void add_sync_edges(struct graph_device *device)
     for (size_t i = 0; i < device->awaited.count; i++)
         may_wait[trace->name[device->awaited.at[i].call]] = true;
     struct awaited waiting = { EVENT_NONE, UINT32_MAX };
+    size_t near = 0;
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
         if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]))
             continue;
-        uint32_t work = may_wait[trace->name[call]] ? awaited_by(device, call) : UINT32_MAX;
+        uint32_t work = may_wait[trace->name[call]] ? awaited_by(device, call, &near) : UINT32_MAX;
         if (work != UINT32_MAX)
             waiting = (struct awaited){ call, work };
         else if (!replay_lies_in(graph, call, waiting.call))

@@ -761,6 +761,7 @@ struct work_stream {
     int32_t device;
     int64_t stream;
     size_t first, count; /* of stream_work.launched */
+    size_t near;         /* where was searched last in it */
 };
 
 struct stream_work {
@@ -787,8 +788,8 @@ size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_
 int64_t stream_work_launched_ns(const struct stream_work *streams, uint32_t work);
 
 /* The last work on the stream at INDEX (SIZE_MAX: no such stream) launched before NS; the first after it. SIZE_MAX: none. */
-size_t stream_work_launched_before(const struct stream_work *streams, size_t index, int64_t ns);
-size_t stream_work_launched_after(const struct stream_work *streams, size_t index, int64_t ns);
+size_t stream_work_launched_before(struct stream_work *streams, size_t index, int64_t ns);
+size_t stream_work_launched_after(struct stream_work *streams, size_t index, int64_t ns);
 
 /* The last work that calls of TRACK launched before NS; SIZE_MAX: none. The first who asks has it sorted by thread. */
 size_t stream_work_launched_by(struct stream_work *streams, track_id track, int64_t ns);

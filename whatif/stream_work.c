@@ -76,33 +76,32 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
     return streams;
 }
 
-/* How many of COUNT operations were launched before NS, or, with INCLUDED, by then. */
-static size_t count_launched(const struct stream_work *streams, const uint32_t *at, size_t count, int64_t ns,
-                             bool included)
+/* How many operations of the stream at INDEX were launched before NS, or, with INCLUDED, by then. */
+static size_t count_launched(struct stream_work *streams, size_t index, int64_t ns, bool included)
 {
+    struct work_stream *stream = &streams->at[index];
+    const uint32_t *at = streams->launched + stream->first;
     size_t i;
-    SEARCH(i, count,
-           stream_work_launched_ns(streams, at[i]) < ns ||
-               (included && stream_work_launched_ns(streams, at[i]) == ns));
+    SEARCH_NEAR(i, stream->near, stream->count,
+                stream_work_launched_ns(streams, at[i]) < ns ||
+                    (included && stream_work_launched_ns(streams, at[i]) == ns));
+    stream->near = i;
     return i;
 }
 
-size_t stream_work_launched_before(const struct stream_work *streams, size_t index, int64_t ns)
+size_t stream_work_launched_before(struct stream_work *streams, size_t index, int64_t ns)
 {
-    if (index == SIZE_MAX)
-        return SIZE_MAX;
-    const uint32_t *at = streams->launched + streams->at[index].first;
-    size_t before = count_launched(streams, at, streams->at[index].count, ns, false);
-    return before ? at[before - 1] : SIZE_MAX;
+    size_t before = index == SIZE_MAX ? 0 : count_launched(streams, index, ns, false);
+    return before ? streams->launched[streams->at[index].first + before - 1] : SIZE_MAX;
 }
 
-size_t stream_work_launched_after(const struct stream_work *streams, size_t index, int64_t ns)
+size_t stream_work_launched_after(struct stream_work *streams, size_t index, int64_t ns)
 {
     if (index == SIZE_MAX)
         return SIZE_MAX;
-    const uint32_t *at = streams->launched + streams->at[index].first;
-    size_t before = count_launched(streams, at, streams->at[index].count, ns, true);
-    return before < streams->at[index].count ? at[before] : SIZE_MAX;
+    size_t before = count_launched(streams, index, ns, true);
+    return before < streams->at[index].count ? streams->launched[streams->at[index].first + before]
+                                             : SIZE_MAX;
 }
 
 static void sort_by_thread(struct stream_work *streams)
