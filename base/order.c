@@ -43,6 +43,32 @@ static bool is_greater(const void *context, const void *left, const void *right)
     return keys[*(const uint32_t *)left] > keys[*(const uint32_t *)right];
 }
 
+/* How many runs of ORDER are to be merged, about: items that lie behind a few larger ones are put in their places before. */
+static size_t runs_to_merge(const uint32_t *order, size_t count, const uint64_t *keys)
+{
+    enum { NEAR = 12 };
+    size_t before = 0;
+    for (size_t i = NEAR; i < count; i++)
+        before += keys[order[i]] < keys[order[i - NEAR]];
+    return before / NEAR + 1;
+}
+
+/* How often each item is moved where so many RUNS, or one more, are merged in pairs. */
+static int levels_of(size_t runs)
+{
+    return 64 - __builtin_clzll((unsigned long long)runs);
+}
+
+/* Is ORDER, with DESCENTS, merged with fewer moves of each item than there are digits in which the keys DIFFER? */
+static bool merging_is_faster(const uint32_t *order, size_t count, const uint64_t *keys, size_t descents,
+                              uint64_t differ)
+{
+    int digits = 0;
+    for (int shift = 0; shift < 64; shift += DIGIT_BITS)
+        digits += (differ >> shift & (DIGITS - 1)) != 0;
+    return levels_of(descents) <= digits || levels_of(runs_to_merge(order, count, keys)) <= digits;
+}
+
 void order_by(uint32_t *order, size_t count, const uint64_t *keys)
 {
     uint64_t differ = 0;
@@ -53,7 +79,7 @@ void order_by(uint32_t *order, size_t count, const uint64_t *keys)
     }
     if (descents == 0)
         return;
-    if (count < FEW || descents < count / FEW) {
+    if (count < FEW || (descents < count / FEW && merging_is_faster(order, count, keys, descents, differ))) {
         runs_sort(order, count, sizeof *order, is_greater, keys);
         return;
     }
