@@ -208,6 +208,8 @@ static void bridge(struct intervals *set, const struct intervals *const *blocker
 static void subtract(struct intervals *from, const struct intervals *what)
 {
     struct intervals rest = { 0 };
+    if (what->count == 0)
+        return;
     intervals_subtract(from, what, &rest);
     intervals_release(from);
     *from = rest;

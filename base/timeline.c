@@ -216,11 +216,13 @@ static void order_equals(uint32_t *order, size_t count, const struct timeline_sp
     order_by(order, count, keys);
 }
 
-/* The key with PLACE larger ones among COUNT, which are used up: the digits of the key are found from the highest on. */
-static uint64_t key_at(uint64_t *keys, size_t count, size_t place)
+/* The key with *AT larger ones among the *ALL KEYS, which are used up: the digits of the key are found from the highest on. *ALL
+ * becomes the number of equal ones, and *AT how many of them come before it. */
+static uint64_t key_at(uint64_t *keys, size_t *all, size_t *at)
 {
     enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
     uint64_t differ = 0;
+    size_t count = *all, place = *at;
     for (size_t i = 1; i < count; i++)
         differ |= keys[i] ^ keys[0];
     for (int shift = 55; shift >= 0; shift -= DIGIT_BITS) {
@@ -236,6 +238,8 @@ static uint64_t key_at(uint64_t *keys, size_t count, size_t place)
                 keys[kept++] = keys[i];
         count = kept;
     }
+    *all = count;
+    *at = place;
     return keys[0];
 }
 
@@ -258,7 +262,7 @@ static uint8_t *first_of_equals(const struct timeline *timeline, int64_t least_w
 
 int64_t timeline_cut(struct timeline *timeline, size_t most)
 {
-    size_t count = timeline->spans.count, heavier = 0, equals = 0, kept = 0, equal = 0;
+    size_t count = timeline->spans.count, equals = count, place = most - 1, kept = 0, equal = 0;
     struct timeline_span *spans = timeline->spans.at;
     if (count <= most)
         return INT64_MIN;
@@ -266,14 +270,10 @@ int64_t timeline_cut(struct timeline *timeline, size_t most)
     uint64_t *keys = mem_alloc(mem_times(count, sizeof *keys));
     for (size_t i = 0; i < count; i++)
         keys[i] = order_key(spans[i].weight);
-    uint64_t least_key = key_at(keys, count, most - 1);
+    uint64_t least_key = key_at(keys, &equals, &place);
     int64_t least_weight = (int64_t)(least_key ^ order_key(0));
     free(keys);
-    for (size_t i = 0; i < count; i++) {
-        heavier += spans[i].weight > least_weight;
-        equals += spans[i].weight == least_weight;
-    }
-    SCOPED uint8_t *stays = first_of_equals(timeline, least_weight, equals, most - heavier);
+    SCOPED uint8_t *stays = first_of_equals(timeline, least_weight, equals, place + 1);
     for (size_t i = 0; i < count; i++)
         if (spans[i].weight > least_weight || (spans[i].weight == least_weight && stays[equal++]))
             spans[kept++] = spans[i];

@@ -75,30 +75,31 @@ static struct timed_set timed(struct activity *activity, struct intervals set, s
 
 /* ---- devices ---- */
 
-/* The work of the devices of FILE by start, of which there are COUNT: positions in gpu_events. New; free with free(). */
-static uint32_t *operations_of_file(const struct gpu_events *gpu, uint32_t file, size_t *count)
+/* Let WALK visit the work of the devices of FILE by start. Returns the positions in gpu_events, new, free with free(); NULL for
+ * a single device, whose work is in this order. */
+static uint32_t *walk_file(struct device_use_walk *walk, uint32_t file)
 {
-    size_t device = gpu_first_device(gpu, file), first = 0;
-    *count = 0;
-    for (size_t d = device; d < gpu->device_count && gpu->devices[d].file == file; d++) {
-        first = d == device ? gpu->devices[d].first : first;
-        *count += gpu->devices[d].count;
-    }
-    uint32_t *at = mem_alloc(mem_times(*count + 1, sizeof *at));
-    for (size_t i = 0; i < *count; i++)
-        at[i] = (uint32_t)(first + i);
-    SORT_BY(at, *count, i, trace_start_ns(gpu->trace, gpu->event[at[i]]));
+    const struct gpu_events *gpu = walk->gpu;
+    size_t device = gpu_first_device(gpu, file), d = device;
+    for (; d < gpu->device_count && gpu->devices[d].file == file; d++)
+        walk->count += gpu->devices[d].count;
+    walk->offset = walk->count ? gpu->devices[device].first : 0;
+    if (d - device < 2)
+        return NULL;
+    uint32_t *at = mem_alloc(mem_times(walk->count + 1, sizeof *at));
+    for (size_t i = 0; i < walk->count; i++)
+        at[i] = (uint32_t)(walk->offset + i);
+    SORT_BY(at, walk->count, i, trace_start_ns(gpu->trace, gpu->event[at[i]]));
+    walk->at = at;
     return at;
 }
 
 static void add_file(struct activity *activity, uint32_t file)
 {
-    const struct gpu_events *gpu = activity->gpu;
-    size_t count;
-    uint32_t *at = operations_of_file(gpu, file, &count);
+    struct device_use_walk walk = { .gpu = activity->gpu };
+    uint32_t *at = walk_file(&walk, file);
     struct device_use use = { 0 };
     struct intervals exposed[DEVICE_USES] = { 0 };
-    struct device_use_walk walk = { .gpu = gpu, .at = at, .count = count };
     while (device_use_next(&walk, &use))
         for (int part = 0; part < DEVICE_USES; part++)
             for (size_t i = 0; i < use.exposed[part].count; i++)
@@ -106,7 +107,7 @@ static void add_file(struct activity *activity, uint32_t file)
                               use.exposed[part].at[i].end_ns);
     device_use_release(&use);
     free(at);
-    activity->has_work[file] = count > 0;
+    activity->has_work[file] = walk.count > 0;
     for (int part = 0; part < DEVICE_USES; part++)
         activity->of_file[file][part] = timed(activity, exposed[part], NULL);
 }
