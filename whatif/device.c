@@ -284,7 +284,7 @@ static void collect_wait_calls(const struct graph_device *device, struct wait_ca
     for (name_id id = 0; id < name_count; id++)
         waits[id] = strstr(names_text(trace->names, id), "StreamWaitEvent") != NULL;
     for (event_id e = 0; e < trace->event_count; e++)
-        if (waits[trace->name[e]] && event_is_call(trace->kind[e]) &&
+        if (event_is_call(trace->kind[e]) && waits[trace->name[e]] &&
             !device->has_records[device_file_of(device, e)])
             *VEC_PUSH(calls) = (struct wait_call){ trace->track[e], call_start(device, e) };
     for (size_t i = 0; i < calls->count; i++)

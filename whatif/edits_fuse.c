@@ -14,6 +14,8 @@ static bool is_gone(const void *context, event_id e)
 static void drop_launches(const struct editing *editing, const bool *gone)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
+    if (!ANY(i, gpu->count, gone[i]))
+        return;
     bool *gone_calls = mem_zalloc(editing->trace->event_count + 1, sizeof *gone_calls);
     for (size_t i = 0; i < gpu->count; i++)
         if (gone[i] && gpu->call[i] != EVENT_NONE)

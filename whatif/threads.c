@@ -268,10 +268,12 @@ static void cut_at_annotations(struct threads *threads)
 {
     const struct trace *trace = threads->trace;
     for (event_id e = 0; e < trace->event_count; e++) {
-        uint32_t thread = threads->maker->graph->thread_of_track[trace->track[e]];
         bool is_range = trace->kind[e] == EVENT_ANNOTATION ||
                         (trace->kind[e] == EVENT_OP && threads->is_mark[trace->name[e]]);
-        if (!is_range || thread == UINT32_MAX || trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
+        if (!is_range || trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
+            continue;
+        uint32_t thread = threads->maker->graph->thread_of_track[trace->track[e]];
+        if (thread == UINT32_MAX)
             continue;
         add_cut(threads, thread, threads_start_of(threads, e));
         add_cut(threads, thread, threads_end_of(threads, e));

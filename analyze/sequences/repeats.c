@@ -246,11 +246,14 @@ static void keep_chains(struct repeat_query *query, uint32_t number, const struc
                                  .every = chains[i].every,
                                  .length = length,
                                  .occurrences = query->occurrences.count };
+        VEC_RESERVE(&query->occurrences, chains[i].count);
+        uint32_t *occurrence = query->occurrences.at + query->occurrences.count;
         for (uint32_t place = chains[i].first; place != NO_CHAIN; place = level->next_shorter[place]) {
-            *VEC_PUSH(&query->occurrences) = first + place;
+            *occurrence++ = first + place;
             repeat.work_ns += work_of_chain_ns(query, stream, place, length);
             repeat.gaps_ns += (uint32_t)(query->gaps_ns[place + length] - query->gaps_ns[place + 1]);
         }
+        query->occurrences.count += chains[i].count;
         *VEC_PUSH(&query->found) = repeat;
     }
 }
