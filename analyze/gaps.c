@@ -110,7 +110,7 @@ static struct group_sums *sums_of(struct gaps_query *query, const struct gap *ga
 }
 
 /* A gap_taker. */
-static void add_gap(void *context, const struct gap *gap)
+void gaps_add_usual(void *context, const struct gap *gap)
 {
     struct gaps_query *query = context;
     struct gaps *gaps = query->gaps;
@@ -362,10 +362,10 @@ static struct gaps *gaps_own_analyze(const struct trace *trace, const struct sel
     struct gaps_query query = gaps_query_of(trace, by, options);
     struct gap_finder *finder = gap_finder_open(trace, selection, 0, options->latency_below_ns);
     if (by & BY(STREAM))
-        gap_finder_visit_streams(finder, add_gap, &query);
+        gap_finder_visit_streams(finder, gaps_add_usual, &query);
     else
         for (uint32_t d = 0; d < gpu_events_of(trace)->device_count; d++)
-            gap_finder_visit(finder, d, add_gap, &query);
+            gap_finder_visit(finder, d, gaps_add_usual, &query);
     arena_free(finder);
     return gaps_finish(&query);
 }
@@ -391,11 +391,6 @@ struct gaps_query *gaps_open_usual(const struct trace *trace)
     struct gaps_query *query = mem_alloc(sizeof *query);
     *query = gaps_query_of(trace, BY(DEVICE), &usual_options);
     return query;
-}
-
-void gaps_add_usual(void *query, const struct gap *gap)
-{
-    add_gap(query, gap);
 }
 
 void gaps_close_usual(struct gaps_query *query)

@@ -346,10 +346,10 @@ static bool nightly_keep(const struct nightly_measured *measured, const struct n
     struct store_about about;
     nightly_describe(measured, args, time_ns, &about);
     struct store *store = nightly_open(args, STORE_CREATE, err);
-    bool good =
-        store && nightly_check_ranks(store, measured, &about, args, err) &&
-        (night_is_marked(measured->night) || nightly_check_time(store, measured->night, &about, err)) &&
-        store_add(store, measured->night, &about, added, err);
+    bool good = store && nightly_check_ranks(store, measured, &about, args, err) &&
+                (FIND(fact, &measured->night->facts, strcmp(fact->key, NIGHT_NO_BASELINE) == 0) ||
+                 nightly_check_time(store, measured->night, &about, err)) &&
+                store_add(store, measured->night, &about, added, err);
     if (good) {
         SCOPED_ARENA struct arena arena = { 0 };
         const char *label, *gpu; /* an existing run may have been added with another --gpu */

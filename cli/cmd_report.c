@@ -15,6 +15,7 @@
 #include "cli/report/profile.h"
 #include "cli/report/sections.h"
 #include "memory/program_memory.h"
+#include "profile/view.h"
 #include "cli/report/snapshot.h"
 #include "derive/features.h"
 #include "job/job.h"
@@ -475,12 +476,12 @@ static bool report_sums(const struct invocation *call, const struct ingested *su
     const struct report_args *args = call->args;
     if (!check_trace_options(args, true, sums->profile ? "a Python profile" : "a report of actions", err))
         return false;
-    struct report_profile report = { 0 };
+    struct report_profile report = { .result = result_open("tpa.report/1") };
     bool good = true;
     if (sums->profile)
         good = report_profile_make(sums->profile, &report, err);
     else
-        report_actions_make(sums->actions, &report);
+        actions_add_overview(report.result, sums->actions);
     if (good && format == FORMAT_HTML) {
         SCOPED_BY(page_release)
         struct page page = { .maker = "tpa report", .title = command_line_base_name(call->operands[0]) };
@@ -489,7 +490,8 @@ static bool report_sums(const struct invocation *call, const struct ingested *su
     } else if (good) {
         good = report_print_all(report.result, format, args, err);
     }
-    report_profile_release(&report);
+    flame_free(report.flame);
+    result_free(report.result);
     return good;
 }
 

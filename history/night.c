@@ -206,11 +206,6 @@ void night_mark(struct night *night, const char *why)
                                .value = arena_strndup(arena_of(night), why, strlen(why)) };
 }
 
-bool night_is_marked(const struct night *night)
-{
-    return ANY(i, night->facts.count, strcmp(night->facts.at[i].key, NIGHT_NO_BASELINE) == 0);
-}
-
 /* ---- fingerprint of recordings ---- */
 
 /* Parts are added up, so that their order does not matter. */
@@ -314,9 +309,4 @@ void night_hash_snapshots(struct night_hash *hash, const struct snapshots *snaps
         }
     }
     fold(hash, state);
-}
-
-void night_hash_lacks(struct night_hash *hash, unsigned lacks)
-{
-    hash->low += lacks * UINT64_C(0x9e3779b97f4a7c15);
 }

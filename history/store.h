@@ -53,7 +53,6 @@ struct night *night_of(const struct measures *measures);
 
 /* Mark NIGHT: it cannot be judged, because of WHY (copied), and is never a baseline. */
 void night_mark(struct night *night, const char *why);
-bool night_is_marked(const struct night *night);
 
 /* The figure->count values of FIGURE: borrowed from FIGURE if it stores all, else written to SCRATCH, which has room
  * for them. */
@@ -68,8 +67,6 @@ void night_hash_trace(struct night_hash *hash, const struct trace *trace);
 void night_hash_profile(struct night_hash *hash, const struct profile *profile);
 void night_hash_actions(struct night_hash *hash, const struct action_report *report);
 void night_hash_facts(struct night_hash *hash, const struct facts *facts);
-/* A recording that LACKS something (a set of enum lacks) is another than the whole one, whose events it may have. */
-void night_hash_lacks(struct night_hash *hash, unsigned lacks);
 void night_hash_snapshots(struct night_hash *hash, const struct snapshots *snapshots);
 
 /* store.c - the file of nights. */

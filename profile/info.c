@@ -49,15 +49,17 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
         table_add_rows(files, &row, 1, sizeof row);
     }
     result_add_table(result, files);
-    struct profile_row row = {
-        .kind = as_text(profile->sampled ? "samples" : "every call"),
-        .functions = (int64_t)profile->listed_count,
-        .calls = profile->total.calls,
-        .primitive_calls = profile->total.primitive_calls,
-        .time_ns = profile_is_timed(profile) ? profile_ns(profile->total.total_s) : TABLE_INT_MISSING,
-        .edges = profile_has_callers(profile) ? (int64_t)profile_count_callers(profile) : TABLE_INT_MISSING,
-        .sources = count_sources(profile)
-    };
+    struct profile_row row = { .kind = as_text(profile->sampled ? "samples" : "every call"),
+                               .functions = (int64_t)profile->listed_count,
+                               .calls = profile->total.calls,
+                               .primitive_calls = profile->total.primitive_calls,
+                               .time_ns = profile_is_timed(profile) ? profile_ns(profile->total.total_s)
+                                                                    : TABLE_INT_MISSING,
+                               .edges = profile_has_callers(profile)
+                                            ? SUM(int64_t, i, profile->listed_count,
+                                                  profile->functions[profile->listed[i]].edge_count)
+                                            : TABLE_INT_MISSING, /* of a listed function and a caller of it */
+                               .sources = count_sources(profile) };
     result_add_table(result, TABLE_OF_ROWS("profile", "Profile", profile_columns, &row, 1));
 
     if (profile->odd_entries > 0)

@@ -267,11 +267,6 @@ bool profile_has_callers(const struct profile *profile)
                 strcmp(profile->origin.notices.at[i].kind, PROFILE_PRINTED) == 0);
 }
 
-size_t profile_count_callers(const struct profile *profile)
-{
-    return SUM(size_t, i, profile->listed_count, profile->functions[profile->listed[i]].edge_count);
-}
-
 /* Add a function and its callers, whose ids are PROFILE's, to what PROFILE has of it. */
 static void accumulate(struct profile *profile, function_id id, const struct profile_cost *cost,
                        const struct profile_edge *edges, size_t count)

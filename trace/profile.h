@@ -145,9 +145,6 @@ void profile_list(struct profile *profile, function_id id, const struct profile_
  * once, with the last figures. Returns the index of the edge. */
 uint32_t profile_add_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge);
 
-/* Pairs of a listed function and one of its callers. */
-size_t profile_count_callers(const struct profile *profile);
-
 /* Find out whether calls and primitive calls are swapped, as yappi writes them: there are never fewer calls. */
 void profile_settle_counts(struct profile *profile);
 

@@ -4,7 +4,6 @@
 
 bool report_profile_make(const struct profile *profile, struct report_profile *report, struct tpa_error *err)
 {
-    report->result = result_open("tpa.report/1");
     if (!profile_add_overview(report->result, profile, PAGE_MOST_ROWS, err))
         return false;
     report->has_stacks = profile->stacks.count > 0;
@@ -15,18 +14,6 @@ bool report_profile_make(const struct profile *profile, struct report_profile *r
         report->flame = NULL;
     }
     return true;
-}
-
-void report_actions_make(const struct action_report *actions, struct report_profile *report)
-{
-    report->result = result_open("tpa.report/1");
-    actions_add_overview(report->result, actions);
-}
-
-void report_profile_release(struct report_profile *report)
-{
-    flame_free(report->flame);
-    result_free(report->result);
 }
 
 void report_profile_fill(const struct report_profile *report, struct page *page)

@@ -15,12 +15,8 @@ struct report_profile {
     bool has_stacks;       /* the call tree is that of the file, not estimated */
 };
 
-/* Fill the report of ACTIONS. */
-void report_actions_make(const struct action_report *actions, struct report_profile *report);
-
-/* Fill the report. False and ERR if the profile cannot be sorted. Release in either case. */
+/* Fill the report, whose members are freed by the caller. False and ERR if the profile cannot be sorted. */
 bool report_profile_make(const struct profile *profile, struct report_profile *report, struct tpa_error *err);
-void report_profile_release(struct report_profile *report);
 
 /* Add the sections; PAGE borrows them. */
 void report_profile_fill(const struct report_profile *report, struct page *page);

@@ -309,7 +309,7 @@ static void add_found_args(struct chrome_reader *reader)
 
 #define KEY_IS(word) (len == sizeof(word) - 1 && memcmp(key, word, sizeof(word) - 1) == 0)
 
-static inline int field_of(const char *key, size_t len)
+int chrome_field_of(const char *key, size_t len)
 {
     switch (len) {
     case 2:
@@ -329,11 +329,6 @@ static inline int field_of(const char *key, size_t len)
     case 4: return KEY_IS("name") ? FIELD_NAME : KEY_IS("args") ? FIELD_ARGS : -1;
     default: return -1;
     }
-}
-
-int chrome_field_of(const char *key, size_t len)
-{
-    return field_of(key, len);
 }
 
 static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cursor, struct fields *fields)
@@ -362,7 +357,7 @@ static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cur
         const char *key = string_text(reader, text + open + 1, text + close, &reader->text_a, &len);
         if (len == 11 && KEY_IS("traceEvents"))
             return CHROME_NOT_EVENT;
-        int field = field_of(key, len);
+        int field = chrome_field_of(key, len);
         struct value ignored, *value = field < 0 ? &ignored : &fields->at[field];
         if (field == FIELD_ARGS && *at == '{') {
             *value = (struct value){ VALUE_NESTED, at, at, i };

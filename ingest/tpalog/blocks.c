@@ -12,16 +12,6 @@
 
 enum { STEP = 256 << 10, PATIENCE = 64 << 20 };
 
-void tpalog_blocks_init(struct tpalog_blocks *blocks, struct source *source)
-{
-    *blocks = (struct tpalog_blocks){ .source = source, .first_skipped = TPA_NOWHERE };
-}
-
-void tpalog_blocks_release(struct tpalog_blocks *blocks)
-{
-    free(blocks->bytes);
-}
-
 static size_t available(const struct tpalog_blocks *blocks)
 {
     return blocks->count - blocks->start;

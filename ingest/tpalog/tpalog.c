@@ -667,15 +667,16 @@ static bool read_trace(struct source *source, struct trace_builder *builder,
     reader.notices = names_open();
     reader.trace = tpalog_trace_open();
     reader.log = tpalog_log_open();
-    struct pipeline pipeline = { .reader = &reader, .err = err };
-    tpalog_blocks_init(&pipeline.blocks, source);
+    struct pipeline pipeline = { .reader = &reader,
+                                 .blocks = { .source = source, .first_skipped = TPA_NOWHERE },
+                                 .err = err };
     bool ok = read_blocks(&pipeline) && tpalog_log_finish(&reader, err);
     if (ok) {
         tpalog_trace_finish(&reader);
         fill_container(&reader, &pipeline.blocks);
         tpalog_describe_losses(&reader, &pipeline.blocks);
     }
-    tpalog_blocks_release(&pipeline.blocks);
+    free(pipeline.blocks.bytes);
     tpalog_trace_free(reader.trace);
     tpalog_log_free(reader.log);
     names_free(reader.notices);

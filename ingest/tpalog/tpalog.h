@@ -40,10 +40,6 @@ struct tpalog_blocks {
     bool header_damaged;
 };
 
-/* Begin at the start of SOURCE, which is borrowed. Release with tpalog_blocks_release. */
-void tpalog_blocks_init(struct tpalog_blocks *blocks, struct source *source);
-void tpalog_blocks_release(struct tpalog_blocks *blocks);
-
 /* Find the next block with valid checksums, or the next header. TPALOG_FAILED and ERR if reading fails. */
 enum tpalog_item tpalog_blocks_next(struct tpalog_blocks *blocks, struct tpa_error *err);
 
