@@ -58,23 +58,20 @@ const char *account_pattern_sentence(const struct account *account, struct arena
 void account_notice(const struct account *account, struct result *result)
 {
     const struct account_rank *all = &account->all;
-    struct buffer text = { 0 };
     if (!account->has_steps)
         return;
+    SCOPED struct buffer text = { 0 }, pattern = { 0 };
     quantity_append_rounded_time(&text, (double)all->step_ns);
     if (all->count > 1)
         buffer_printf(&text, ", the mean of %zu", all->count);
     if (all->period > 1)
         buffer_printf(&text, " (%zu period%s of %zu)", all->count / all->period,
                       all->count / all->period == 1 ? "" : "s", all->period);
-    if (all->limit == LIMIT_DEVICES && all->host_step_ns > 0) {
-        buffer_puts(&text, "; devices fall behind the host, whose steps take ");
-        quantity_append_rounded_time(&text, (double)all->host_step_ns);
-    }
-    SCOPED struct buffer pattern = { 0 };
+    if (all->limit == LIMIT_DEVICES && all->host_step_ns > 0)
+        buffer_printf(&text, "; devices fall behind the host, whose steps take %s",
+                      TIME_TEXT(all->host_step_ns));
     account_describe_pattern(all, &pattern);
-    result_add_notice(result, "step", (int64_t)all->count, NULL, TPA_NOWHERE, "a step takes %s%s%s", text.at,
-                      pattern.count ? "; " : "", pattern.count ? pattern.at : "");
+    ADD_NOTICE(result, "step", (int64_t)all->count, "a step takes %s%s%s", text.at, pattern.count ? "; " : "",
+               pattern.count ? pattern.at : "");
     result_make_clause(result);
-    buffer_release(&text);
 }

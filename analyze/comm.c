@@ -451,8 +451,8 @@ static void add_missing(const struct trace *trace, struct result *result, const 
 {
     const char *help = trace_advice(trace, advice);
     if (count)
-        result_add_notice(result, kind, count, NULL, TPA_NOWHERE, "%" PRId64 " collectives %s%s%s", count,
-                          missing, help ? "; " : "", help ? help : "");
+        ADD_NOTICE(result, kind, count, "%" PRId64 " collectives %s%s%s", count, missing, help ? "; " : "",
+                   help ? help : "");
 }
 
 static void comm_add_notices(const struct trace *trace, const struct comm *comm, struct result *result)
@@ -466,56 +466,53 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
                 "record no process group, so its size and with it the bus bandwidth are not known",
                 ADVICE_RECORD_GROUPS);
     if (comm->without_kernel)
-        result_add_notice(
-            result, "without_kernel", comm->without_kernel, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "without_kernel", comm->without_kernel,
             "%" PRId64
             " collectives were issued for which no kernel was found: it ran outside of the recording, does not record its "
             "call, or carried out several at once; they are not among the rows",
             comm->without_kernel);
     if (comm->before_recording)
-        result_add_notice(
-            result, "before_recording", comm->before_recording, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "before_recording", comm->before_recording,
             "%" PRId64
             " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded; %s left out",
             comm->before_recording, comm->before_recording == 1 ? "" : "s",
             comm->before_recording == 1 ? "it is" : "they are");
     if (comm->outside) {
-        SCOPED struct buffer time = { 0 }, whom = { 0 };
-        quantity_append_rounded_time(&time, (double)comm->outside_ns);
+        SCOPED struct buffer whom = { 0 };
         comm_append_outside(comm, &whom);
-        result_add_notice(
-            result, "outside", comm->outside, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "outside", comm->outside,
             "%" PRId64
             " collective%s waited for %s, for %s on all ranks together%s: no rank here is to blame; give %s",
-            comm->outside, comm->outside == 1 ? "" : "s", whom.at, time.at,
+            comm->outside, comm->outside == 1 ? "" : "s", whom.at, TIME_TEXT(comm->outside_ns),
             comm->outside_rank < 0 ? " longer than larger ones take" : "",
             comm->outside_rank < 0 ? "the recordings of all ranks" : "its recording, too");
     }
     if (!comm->matched && !comm->refuted && comm->unmatched)
-        result_add_notice(
-            result, "one_rank", comm->unmatched, NULL, TPA_NOWHERE,
-            "the times hold the waiting for other ranks; give the traces of several ranks to separate "
-            "waiting from transfer");
+        ADD_NOTICE(result, "one_rank", comm->unmatched,
+                   "the times hold the waiting for other ranks; give the traces of several ranks to separate "
+                   "waiting from transfer");
     else if (comm->unmatched)
-        result_add_notice(result, "unmatched", comm->unmatched, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives have no counterpart in the files of the other ranks; all their "
-                          "time counts as transfer",
-                          comm->unmatched);
+        ADD_NOTICE(result, "unmatched", comm->unmatched,
+                   "%" PRId64 " collectives have no counterpart in the files of the other ranks; all their "
+                   "time counts as transfer",
+                   comm->unmatched);
     if (comm->found_groups)
-        result_add_notice(
-            result, "groups_unknown", comm->found_groups, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "groups_unknown", comm->found_groups,
             "ranks record no process groups, and not all of them end their collectives together: those that do, "
             "%" PRId64
             " groups of one rank or more, are judged by themselves; who waited for a rank of another is not known",
             comm->found_groups);
     if (comm->refuted)
-        result_add_notice(
-            result, "not_together", comm->refuted, NULL, TPA_NOWHERE,
-            "%" PRId64 " collectives did not end together with those of the same place in the order, so "
-            "they are not the same: a recording lacks some that another has, or the files are of "
-            "different runs",
-            comm->refuted);
+        ADD_NOTICE(result, "not_together", comm->refuted,
+                   "%" PRId64
+                   " collectives did not end together with those of the same place in the order, so "
+                   "they are not the same: a recording lacks some that another has, or the files are of "
+                   "different runs",
+                   comm->refuted);
 }
 
 struct comm_command {

@@ -407,11 +407,10 @@ static void notice_clocks(const struct comm *comm, struct result *result)
         greatest_ns = clock_ns > greatest_ns ? clock_ns : greatest_ns;
     }
     if (!__builtin_sub_overflow(greatest_ns, least_ns, &apart_ns) && apart_ns > CLOCKS_DIFFER_NS)
-        result_add_notice(
-            result, "clocks", 0, NULL, TPA_NOWHERE,
-            "the clocks of the ranks differ by %.1f ms, judging by the ends of their collectives; "
-            "waiting is computed from durations, which need no common clock",
-            (double)apart_ns / 1e6);
+        ADD_NOTICE(result, "clocks", 0,
+                   "the clocks of the ranks differ by %.1f ms, judging by the ends of their collectives; "
+                   "waiting is computed from durations, which need no common clock",
+                   (double)apart_ns / 1e6);
 }
 
 void comm_add_rank_tables(const struct comm *comm, struct result *result)
@@ -431,10 +430,9 @@ void comm_add_rank_tables(const struct comm *comm, struct result *result)
     table_drop_hidden(waits);
     result_add_table(result, waits);
     if (comm->incomplete)
-        result_add_notice(
-            result, "incomplete_groups", comm->incomplete, NULL, TPA_NOWHERE,
-            "collectives were found on fewer ranks than their group has: the last to arrive may "
-            "be another, and what counts as transfer may hold waiting");
+        ADD_NOTICE(result, "incomplete_groups", comm->incomplete,
+                   "collectives were found on fewer ranks than their group has: the last to arrive may "
+                   "be another, and what counts as transfer may hold waiting");
 }
 
 const struct table_shape comm_rank_tables[] = {

@@ -699,22 +699,20 @@ static void gpu_add_result(const struct gpu *gpu, struct result *result)
     };
     for (int sort = 0; sort < UNLINKED_SORTS; sort++)
         if (gpu->unlinked_by[sort])
-            result_add_notice(result, unlinked[sort].kind, gpu->unlinked_by[sort], NULL, TPA_NOWHERE, "%s",
-                              unlinked[sort].text);
+            ADD_NOTICE(result, unlinked[sort].kind, gpu->unlinked_by[sort], "%s", unlinked[sort].text);
     int64_t unrecorded_ns = 0;
     for (size_t i = 0; i < gpu->count; i++)
         sum_add(&unrecorded_ns, gpu->at[i].unrecorded_ns);
     if (unrecorded_ns)
-        result_add_notice(
-            result, "before_recording", unrecorded_ns, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "before_recording", unrecorded_ns,
             "%.3f ms of communication waited for a rank whose recording had not begun: that time is left out of the spans",
             (double)unrecorded_ns / 1e6);
     if (gpu->other)
-        result_add_notice(
-            result, "other_device_events", gpu->other, NULL, TPA_NOWHERE,
-            "events on devices, %s%s, are neither kernels, copies, memsets nor waits of streams: "
-            "they count nowhere",
-            names_text(gpu->trace->names, gpu->first_other), gpu->others_differ ? " and others" : "");
+        ADD_NOTICE(result, "other_device_events", gpu->other,
+                   "events on devices, %s%s, are neither kernels, copies, memsets nor waits of streams: "
+                   "they count nowhere",
+                   names_text(gpu->trace->names, gpu->first_other), gpu->others_differ ? " and others" : "");
 }
 
 static bool run_gpu(const struct analysis_query *query, struct result *result, struct tpa_error *err)
@@ -726,9 +724,9 @@ static bool run_gpu(const struct analysis_query *query, struct result *result, s
     if (!query->only_rows)
         add_contention(query->trace, query->selection, result->tables.at[0]);
     if (query->by & BY(STEP) && step_list_of(query->trace)->count == 0)
-        result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
-                          "the trace marks no steps, so all work is in none; to record them, %s",
-                          trace_feature_recipe(query->trace, FEATURE_STEPS));
+        ADD_NOTICE(result, "no_steps", 0,
+                   "the trace marks no steps, so all work is in none; to record them, %s",
+                   trace_feature_recipe(query->trace, FEATURE_STEPS));
     return true;
 }
 

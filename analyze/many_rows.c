@@ -3,6 +3,6 @@
 void many_rows_notice(struct result *result, int64_t left_out)
 {
     if (left_out)
-        result_add_notice(result, "many_rows", left_out, NULL, TPA_NOWHERE,
-                          "devices or streams are left out of tables that reached 262144 rows");
+        ADD_NOTICE(result, "many_rows", left_out,
+                   "devices or streams are left out of tables that reached 262144 rows");
 }

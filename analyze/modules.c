@@ -562,17 +562,16 @@ static struct table *modules_table(const struct modules *modules, const struct m
 static void modules_add_notices(const struct modules *modules, enum modules_by by, struct result *result)
 {
     if (!modules->any)
-        result_add_notice(result, "no_modules", 0, NULL, TPA_NOWHERE,
-                          by == MODULES_BY_LINE
-                              ? "no function outside PyTorch is in the recorded stacks"
-                              : "no nn.Module was called in the recorded stacks; tpa modules --by line shows "
-                                "lines of source");
+        ADD_NOTICE(result, "no_modules", 0,
+                   by == MODULES_BY_LINE
+                       ? "no function outside PyTorch is in the recorded stacks"
+                       : "no nn.Module was called in the recorded stacks; tpa modules --by line shows "
+                         "lines of source");
     if (modules->unlinked)
-        result_add_notice(result, "unlinked_backward", modules->unlinked, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " operators of the backward pass belong to forward operators that were not "
-                          "recorded; they count where they ran",
-                          modules->unlinked);
+        ADD_NOTICE(result, "unlinked_backward", modules->unlinked,
+                   "%" PRId64 " operators of the backward pass belong to forward operators that were not "
+                   "recorded; they count where they ran",
+                   modules->unlinked);
 }
 
 bool modules_add_table(const struct trace *trace, const struct selection *selection,

@@ -750,11 +750,9 @@ static void notice_answer(const struct roofline *roofline, struct result *result
             sum_add(&won_ns, roofline->devices.at[d].won_ns);
         }
     SCOPED struct buffer text = { 0 };
-    buffer_printf(&text, "%.1f %% of the device time (",
-                  roofline->time_ns > 0 ? 100 * (double)roofline->modelled_ns / (double)roofline->time_ns
-                                        : 0);
-    quantity_append_rounded_time(&text, (double)roofline->time_ns);
-    buffer_puts(&text, ") is in operators with known operations or bytes");
+    buffer_printf(&text, "%.1f %% of the device time (%s) is in operators with known operations or bytes",
+                  roofline->time_ns > 0 ? 100 * (double)roofline->modelled_ns / (double)roofline->time_ns : 0,
+                  TIME_TEXT(roofline->time_ns));
     if (rated_ns > 0) {
         buffer_printf(&text, "; %s at %.1f %% of the peak",
                       rated_ns == roofline->modelled_ns ? "they run" : "those whose peak is known run",
@@ -764,7 +762,7 @@ static void notice_answer(const struct roofline *roofline, struct result *result
         buffer_puts(&text, "; the peaks of the device are unknown: give them with --peak, such as "
                            "--peak bf16=989T,fp32=67T,hbm=3.35T");
     }
-    result_add_notice(result, "answer", (int64_t)roofline->rows.count, NULL, TPA_NOWHERE, "%s", text.at);
+    ADD_NOTICE(result, "answer", (int64_t)roofline->rows.count, "%s", text.at);
     result_make_clause(result);
 }
 
@@ -779,8 +777,8 @@ static void notice_unmodelled_products(const struct roofline *roofline, struct r
             least = fmin(least, roofline->steps.at[i].modelled);
         }
     if (steps)
-        result_add_notice(
-            result, "mfu_at_least", steps, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "mfu_at_least", steps,
             "MFU and HFU of %" PRId64
             " %s are at least what is shown, or - below a half. Only for %.1f %% of the time of matrix products, convolutions "
             "and attention the operations are known: not_modelled names the others, and record_shapes=True records sizes",
@@ -791,31 +789,27 @@ static void notice_unmodelled_products(const struct roofline *roofline, struct r
 static void notice_tensor_cores(const struct trace *trace, struct result *result)
 {
     const struct tensor_cores *found = &roofline_of(trace)->tensor_cores;
-    if (found->time_ns * 20 > found->kernels_ns) {
-        SCOPED struct buffer now = { 0 }, then = { 0 };
-        quantity_append_rounded_time(&now, (double)found->time_ns);
-        quantity_append_rounded_time(&then, (double)found->then_ns);
-        result_add_notice(
-            result, "tensor_cores", (int64_t)found->work.count, NULL, TPA_NOWHERE,
+    if (found->time_ns * 20 > found->kernels_ns)
+        ADD_NOTICE(
+            result, "tensor_cores", (int64_t)found->work.count,
             "matrix products and convolutions in float32 take %s without tensor cores, and %s at least in %s on "
             "them; what a step gains: tpa whatif --tensor-cores",
-            now.at, then.at, found->rate == PEAK_TF32 ? "TF32" : "float16");
-    }
+            TIME_TEXT(found->time_ns), TIME_TEXT(found->then_ns),
+            found->rate == PEAK_TF32 ? "TF32" : "float16");
 }
 
 static void notice_oddities(const struct roofline *roofline, struct result *result)
 {
     int64_t above = SUM(int64_t, i, roofline->rows.count, roofline->rows.at[i].above);
     if (above)
-        result_add_notice(
-            result, "above_peak", above, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "above_peak", above,
             "%" PRId64
             " %s above 100 %% of the peak: a cache holds what they read, or the count is wrong for them",
             above, above == 1 ? "row runs" : "rows run");
     notice_unmodelled_products(roofline, result);
     if (!roofline->calls.on_device)
-        result_add_notice(result, "host_time", 0, NULL, TPA_NOWHERE,
-                          "nothing ran on a device: times are those of the host");
+        ADD_NOTICE(result, "host_time", 0, "nothing ran on a device: times are those of the host");
 }
 
 static bool run_roofline(const struct analysis_query *query, struct result *result, struct tpa_error *err)

@@ -576,8 +576,8 @@ void step_phases_add_tables(const struct step_phases *phases, struct result *res
     table_add_rows(steps, phases->steps.at, phases->steps.count, sizeof *phases->steps.at);
     result_add_table(result, steps);
     if (!phases->told)
-        result_add_notice(
-            result, "no_phases", 1, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "no_phases", 1,
             "nothing in the recording says what is forward, backward or optimizer: record_function(\"forward\"), "
             "or with_modules=True and with_stack=True, would");
 }

@@ -804,26 +804,26 @@ static struct table *summary_table_of(const struct steps *steps)
 void steps_add_result(const struct steps *steps, struct result *result)
 {
     if (steps->no_steps)
-        result_add_notice(
-            result, "no_steps", 0, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "no_steps", 0,
             "the trace marks no steps, so each file is shown as one; to record them, %s; --step-name takes "
             "other ranges",
             steps->no_steps);
     if (steps->overlapping)
-        result_add_notice(result, "overlapping_steps", steps->overlapping, NULL, TPA_NOWHERE,
-                          "ranges overlap the one before and are left out");
+        ADD_NOTICE(result, "overlapping_steps", steps->overlapping,
+                   "ranges overlap the one before and are left out");
     result_add_table(result, steps_table(steps));
     result_add_table(result, summary_table_of(steps));
     if (steps->no_steps)
         result_cannot_answer(result, trace_feature_reason(FEATURE_STEPS), "the trace marks no steps",
                              steps->no_steps);
     if (steps->no_devices)
-        result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
-                          "nothing ran on a device, or it was not recorded, so there are no rows of devices");
+        ADD_NOTICE(result, "no_devices", 0,
+                   "nothing ran on a device, or it was not recorded, so there are no rows of devices");
     many_rows_notice(result, steps->left_out);
     if (steps->incomplete)
-        result_add_notice(
-            result, "incomplete_steps", steps->incomplete, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "incomplete_steps", steps->incomplete,
             "steps at the end launched far less work than the one before: recording stopped during them, "
             "and the summary leaves them out");
 }

@@ -571,8 +571,8 @@ static void add_advice(const struct transfers *transfers, struct result *result)
             repeated = strcmp(stalls[before].advice.at, stalls[i].advice.at) == 0;
         if (repeated)
             continue;
-        result_add_notice(result, "advice", stalls[i].count, NULL, TPA_NOWHERE, "%s, %s: %s", stalls[i].op.at,
-                          stalls[i].cause.at, stalls[i].advice.at);
+        ADD_NOTICE(result, "advice", stalls[i].count, "%s, %s: %s", stalls[i].op.at, stalls[i].cause.at,
+                   stalls[i].advice.at);
         said++;
     }
 }

@@ -371,3 +371,15 @@ int64_t quantity_read_number(const char **at)
     *at = c;
     return number;
 }
+
+#define TEXT_OF(name, type, append)                                                                          \
+    const char *name(char room[QUANTITY_ROOM], type value)                                                   \
+    {                                                                                                        \
+        SCOPED struct buffer text = { 0 };                                                                   \
+        append(&text, value);                                                                                \
+        snprintf(room, QUANTITY_ROOM, "%s", text.at);                                                        \
+        return room;                                                                                         \
+    }
+TEXT_OF(quantity_time_text, double, quantity_append_rounded_time)
+TEXT_OF(quantity_size_text, int64_t, quantity_append_rounded_size)
+TEXT_OF(quantity_tally_text, int64_t, quantity_append_tally)

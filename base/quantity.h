@@ -83,6 +83,15 @@ void quantity_append_tally(struct buffer *out, int64_t count);
 /* Append BYTES for people: "1.95 GB", in a suitable unit of powers of 1024, with two decimals; "512 B". */
 void quantity_append_rounded_size(struct buffer *out, int64_t bytes);
 
+/* These as texts: "%s", TIME_TEXT(busy_ns). They last as long as the block in which they are made. */
+enum { QUANTITY_ROOM = 48 };
+#define TIME_TEXT(ns) quantity_time_text((char[QUANTITY_ROOM]){ 0 }, (double)(ns))
+#define SIZE_TEXT(bytes) quantity_size_text((char[QUANTITY_ROOM]){ 0 }, bytes)
+#define TALLY_TEXT(count) quantity_tally_text((char[QUANTITY_ROOM]){ 0 }, count)
+const char *quantity_time_text(char room[QUANTITY_ROOM], double ns);
+const char *quantity_size_text(char room[QUANTITY_ROOM], int64_t bytes);
+const char *quantity_tally_text(char room[QUANTITY_ROOM], int64_t count);
+
 static inline bool quantity_is_digit(char c)
 {
     return c >= '0' && c <= '9';

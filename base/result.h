@@ -108,4 +108,8 @@ void result_make_answered(struct result *result);
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
                        int64_t offset, const char *fmt, ...) TPA_PRINTF(6, 7);
 
+/* The same of no file. */
+#define ADD_NOTICE(result, kind, count, ...)                                                                 \
+    result_add_notice(result, kind, count, NULL, TPA_NOWHERE, __VA_ARGS__)
+
 #endif

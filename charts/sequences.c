@@ -83,13 +83,12 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
     struct table *table =
         chart_add_table(chart, TABLE_OF_ROWS("runs", NULL, cause_columns, (struct cause_row *)NULL, 0));
     bool any[5] = { false };
-    struct buffer start = { 0 }; /* distinguishes runs that are equal in all else */
     for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
         const struct run_row *row = &sequences->runs.at[i];
-        buffer_clear(&start);
-        quantity_append_rounded_time(&start, (double)row->start_ns);
-        struct cause_row run = { as_text(arena_printf(&chart->arena, "at %s: %" PRId64 ", %s to %s", start.at,
-                                                      row->operations, row->first.at ? row->first.at : "?",
+        /* the start distinguishes runs that are equal in all else */
+        struct cause_row run = { as_text(arena_printf(&chart->arena, "at %s: %" PRId64 ", %s to %s",
+                                                      TIME_TEXT(row->start_ns), row->operations,
+                                                      row->first.at ? row->first.at : "?",
                                                       row->last.at ? row->last.at : "?")),
                                  row->work_ns, row->host_ns, row->device_ns, row->late_ns };
         any[1] |= row->work_ns > 0;
@@ -98,7 +97,6 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
         any[4] |= row->late_ns > 0;
         table_add_rows(table, &run, 1, sizeof run);
     }
-    buffer_release(&start);
     if (bars && count > bars)
         chart->note = arena_printf(&chart->arena, "the %zu of %zu runs with the largest gain", bars, count);
     for (size_t column = 1; column < 5; column++)

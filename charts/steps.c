@@ -146,14 +146,10 @@ static void add_histogram(struct picture *picture, const struct step_row *rows, 
     }
     struct chart *chart = picture_add_chart(picture, "step_times", "How long steps take");
     chart->note = arena_printf(&chart->arena, "%zu steps", count);
-    if (longer) {
-        SCOPED struct buffer most_text = { 0 };
-        quantity_append_rounded_time(&most_text, (double)most);
+    if (longer)
         chart->note = arena_printf(
-            &chart->arena, "%s; %zu of them %s longer than the axis, up to %.*s, and %s counted at its end",
-            chart->note, longer, longer == 1 ? "takes" : "take", (int)most_text.count, most_text.at,
-            longer == 1 ? "is" : "are");
-    }
+            &chart->arena, "%s; %zu of them %s longer than the axis, up to %s, and %s counted at its end",
+            chart->note, longer, longer == 1 ? "takes" : "take", TIME_TEXT(most), longer == 1 ? "is" : "are");
     chart->x = (struct chart_axis){ .title = "Time of a step", .kind = TABLE_NS };
     chart->y = (struct chart_axis){ .title = "Steps", .kind = TABLE_COUNT };
     struct table *table =

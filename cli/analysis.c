@@ -22,10 +22,10 @@ static bool analysis_check_needs(const struct trace *trace, unsigned needs, stru
     }
     for (unsigned bit = 1; bit && bit <= lacks; bit <<= 1)
         if (lacks & bit) {
-            result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
-                              "the trace holds no %s, so there is nothing to show; to record it, %s",
-                              trace_feature_name((enum trace_feature)bit),
-                              trace_feature_recipe(trace, (enum trace_feature)bit));
+            ADD_NOTICE(result, "missing", 0,
+                       "the trace holds no %s, so there is nothing to show; to record it, %s",
+                       trace_feature_name((enum trace_feature)bit),
+                       trace_feature_recipe(trace, (enum trace_feature)bit));
             result_make_clause(result);
         }
     return lacks == 0;
@@ -92,10 +92,9 @@ void analysis_notice_empty_selection(const struct trace *trace, const struct sel
         for (name_id id = 0; id < names && id < MOST_NAMES; id++)
             buffer_printf(&text, "%s %s", id ? "," : "", names_text(trace->names, id));
     }
-    buffer_puts(&text, "; the recording lasts ");
-    quantity_append_rounded_time(&text, (double)longest_ns);
-    result_add_notice(result, "nothing_matches", 0, NULL, TPA_NOWHERE,
-                      "nothing matches what was selected%.*s", (int)text.count, text.at);
+    buffer_printf(&text, "; the recording lasts %s", TIME_TEXT(longest_ns));
+    ADD_NOTICE(result, "nothing_matches", 0, "nothing matches what was selected%.*s", (int)text.count,
+               text.at);
     result_make_clause(result);
 }
 

@@ -152,8 +152,8 @@ static void add_rank_notice(const struct analysis *analysis, const struct analys
         SUM(size_t, file, trace->file_count, !query->selection->files || query->selection->files[file]);
     if (files > 1 && file_set_of(trace)->ranks > 1 && analysis->dimensions & BY(RANK) &&
         !group_is_below_rank(query->by))
-        result_add_notice(result, "ranks_added_up", (int64_t)files, NULL, TPA_NOWHERE,
-                          "rows add up %zu files; --by with rank keeps them apart", files);
+        ADD_NOTICE(result, "ranks_added_up", (int64_t)files,
+                   "rows add up %zu files; --by with rank keeps them apart", files);
 }
 
 static bool analysis_add_tables(const struct trace *trace, const struct selection *selection,

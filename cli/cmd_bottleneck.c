@@ -274,15 +274,10 @@ static enum bound bound_of(enum step_part part)
 
 static void print_shares(const int64_t *part_ns, int64_t total_ns)
 {
-    for (int part = 0; part < STEP_PARTS; part++) {
-        struct buffer time = { 0 };
-        if (part_ns[part] <= 0)
-            continue;
-        quantity_append_rounded_time(&time, (double)part_ns[part]);
-        terminal_print("  %-14s %5.1f %%  %s\n", step_part_title((enum step_part)part),
-                       100.0 * (double)part_ns[part] / (double)total_ns, time.at);
-        buffer_release(&time);
-    }
+    for (int part = 0; part < STEP_PARTS; part++)
+        if (part_ns[part] > 0)
+            terminal_print("  %-14s %5.1f %%  %s\n", step_part_title((enum step_part)part),
+                           100.0 * (double)part_ns[part] / (double)total_ns, TIME_TEXT(part_ns[part]));
 }
 
 static void print_bound(const struct steps *steps, bool has_device)

@@ -342,8 +342,8 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
     struct result *notices = result_open("");
     snapshot_add_file_notices(snapshots, notices);
     if (found > CHART_MOST_PANELS)
-        result_add_notice(notices, "panels", (int64_t)found, NULL, TPA_NOWHERE,
-                          "%zu devices have a history; the first %d are drawn", found, CHART_MOST_PANELS);
+        ADD_NOTICE(notices, "panels", (int64_t)found, "%zu devices have a history; the first %d are drawn",
+                   found, CHART_MOST_PANELS);
     output_print_notices(notices);
     result_free(notices);
     if (found)

@@ -206,8 +206,7 @@ static bool shorten_rows(struct result *result, size_t i, const struct limit *li
         return true; /* all was requested */
     size_t rows = table->row_count;
     if (hide_unchanged(table) == 0) {
-        result_add_notice(result, "unchanged", (int64_t)rows, NULL, TPA_NOWHERE,
-                          "%s: none of %zu rows changed", table->key, rows);
+        ADD_NOTICE(result, "unchanged", (int64_t)rows, "%s: none of %zu rows changed", table->key, rows);
         table_free(table);
         return false;
     }
@@ -433,7 +432,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
         heads++;
     move_table(result, "gates", heads);
     if (diff_is_same(diff))
-        result_add_notice(result, "no_differences", 0, NULL, TPA_NOWHERE, "no differences");
+        ADD_NOTICE(result, "no_differences", 0, "no differences");
     check_findings(diff, *outcome, result);
     return good;
 }

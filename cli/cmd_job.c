@@ -88,8 +88,8 @@ static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
     add_job(job, args, result);
     load_add_notices(trace, result);
     if (job->all->left_out)
-        result_add_notice(result, "other_recordings", job->all->left_out, NULL, TPA_NOWHERE,
-                          "recordings are left out: tpa fleet names them");
+        ADD_NOTICE(result, "other_recordings", job->all->left_out,
+                   "recordings are left out: tpa fleet names them");
     if (!load_cannot_if_empty(trace, result))
         add_one_rank(job, result, "summary");
     return print_job(call, result, err);

@@ -85,8 +85,8 @@ static bool memory_own_add_tables(const struct trace *trace, const struct select
     };
     memory_add_tables(trace, selection, &options, result);
     if (own->selection.streams.count)
-        result_add_notice(result, "no_streams", 0, NULL, TPA_NOWHERE,
-                          "memory belongs to no stream, so --stream changes nothing here; --device does");
+        ADD_NOTICE(result, "no_streams", 0,
+                   "memory belongs to no stream, so --stream changes nothing here; --device does");
     return true;
 }
 

@@ -202,8 +202,7 @@ static int nightly_print_verdict(const struct nightly *nightly, const struct nig
 {
     const struct printer *printer = output_printer(&args->output);
     bool fails = false;
-    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s",
-                      nightly_headline(nightly, args->store, &result->arena));
+    ADD_NOTICE(result, "verdict", 1, "%s", nightly_headline(nightly, args->store, &result->arena));
     result_make_verdict(result);
     nightly_notice(nightly, args, result);
     nightly_add_tables(nightly, args->all || !output_is_for_people(&args->output), result);
@@ -372,9 +371,9 @@ static int add_run(const struct invocation *call, struct tpa_error *err)
     if (nightly_check_args(args, &time_ns, err) && nightly_measure(call, &measured, result, err) &&
         nightly_keep(&measured, args, time_ns, &added, &nightly, err)) {
         if (added.was_there)
-            result_add_notice(result, "was_there", 1, NULL, TPA_NOWHERE,
-                              "this recording is in the store already, as run %lld: nothing was added",
-                              (long long)added.run);
+            ADD_NOTICE(result, "was_there", 1,
+                       "this recording is in the store already, as run %lld: nothing was added",
+                       (long long)added.run);
         nightly_look(&nightly, index_of(&nightly, added.run), args);
         code = nightly_print_verdict(&nightly, args, result, err);
     }

@@ -121,9 +121,9 @@ static struct path_windows *choose_windows(const struct replay_graph *graph, con
         return steps;
     arena_free(steps);
     if (!args->whole)
-        result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
-                          "the trace marks no steps: this is the path of all that was recorded; --range "
-                          "NAME asks for an annotation or operator");
+        ADD_NOTICE(result, "no_steps", 0,
+                   "the trace marks no steps: this is the path of all that was recorded; --range "
+                   "NAME asks for an annotation or operator");
     return path_windows_whole(graph);
 }
 
@@ -147,13 +147,12 @@ static bool path_own_add_tables(const struct trace *trace, const struct selectio
     if (!args->range && !args->whole && args->steps.count == 0)
         keep_typical(windows);
     if (windows->count == 0 && all)
-        result_add_notice(
-            result, "elsewhere", 0, NULL, TPA_NOWHERE,
-            "no path ends in a file of the selected ranks: over several ranks it ends in the one that "
-            "came last; for the path of one rank, name only its file");
+        ADD_NOTICE(result, "elsewhere", 0,
+                   "no path ends in a file of the selected ranks: over several ranks it ends in the one that "
+                   "came last; for the path of one rank, name only its file");
     else if (windows->count == 0) {
-        result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
-                          "nothing with a duration was recorded on a thread or device, so there is no path");
+        ADD_NOTICE(result, "missing", 0,
+                   "nothing with a duration was recorded on a thread or device, so there is no path");
         result_cannot_answer(result, "no_events", "nothing with a duration was recorded", NULL);
     } else
         path_add_tables(graph, windows, args->segments, args->sensitivity ? MOST_PROBED : 0, result);

@@ -363,10 +363,10 @@ static void add_notes(const struct trace *trace, uint64_t chosen, struct result 
                 buffer_printf(&names, "%s%s", names.count ? ", " : "", report_sections()[i].title);
         }
         if (names.count)
-            result_add_notice(notes, "missing", 0, NULL, TPA_NOWHERE,
-                              "the trace holds no %s, so there is nothing about %s; to record it, %s",
-                              trace_feature_name((enum trace_feature)feature), names.at,
-                              trace_feature_recipe(trace, (enum trace_feature)feature));
+            ADD_NOTICE(notes, "missing", 0,
+                       "the trace holds no %s, so there is nothing about %s; to record it, %s",
+                       trace_feature_name((enum trace_feature)feature), names.at,
+                       trace_feature_recipe(trace, (enum trace_feature)feature));
     }
     load_add_notices(trace, notes);
 }

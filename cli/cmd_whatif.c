@@ -240,16 +240,15 @@ static void notice_gate(const struct request *request, const struct whatif *what
     struct buffer lacks = { 0 };
     lacks_append_meaning(&lacks, trace_lacks(trace));
     if (lacks.count)
-        result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE,
-                          "--gate %s: cannot tell, as the recording is not complete (%s)",
-                          request->args->gate, lacks.at);
+        ADD_NOTICE(result, "gate", 1, "--gate %s: cannot tell, as the recording is not complete (%s)",
+                   request->args->gate, lacks.at);
     buffer_release(&lacks);
     if (trace_lacks(trace))
         return;
     int64_t then_ns = whatif->steps->then_ns;
     bool reached = reaches(&request->gate, whatif);
-    result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms",
-                      request->args->gate, reached ? "" : "not ", quantity_ms(then_ns));
+    ADD_NOTICE(result, "gate", 1, "--gate %s would %sbe reached: %.3f ms", request->args->gate,
+               reached ? "" : "not ", quantity_ms(then_ns));
 }
 
 /* ---- sweep ---- */

@@ -630,8 +630,8 @@ void fleet_map_add_notices(const struct fleet_map *map, struct result *result)
         result_add_notice(result, lack_word(LACK_UNREADABLE), 1, map->failures.at[i].path, TPA_NOWHERE,
                           "left out: %s", map->failures.at[i].reason);
     if (map->failures.count > MOST_SHOWN)
-        result_add_notice(result, lack_word(LACK_UNREADABLE), (int64_t)(map->failures.count - MOST_SHOWN),
-                          NULL, TPA_NOWHERE, "more files cannot be read and are left out");
+        ADD_NOTICE(result, lack_word(LACK_UNREADABLE), (int64_t)(map->failures.count - MOST_SHOWN),
+                   "more files cannot be read and are left out");
 }
 
 void fleet_map_notice_job(const struct fleet_map *map, const struct fleet_job *job, struct result *result)
@@ -639,6 +639,6 @@ void fleet_map_notice_job(const struct fleet_map *map, const struct fleet_job *j
     fleet_map_add_notices(map, result);
     fleet_notice_lacks(job, result);
     if (job->others.count)
-        result_add_notice(result, "other_recordings", (int64_t)job->others.count, NULL, TPA_NOWHERE,
-                          "recordings are left out: tpa fleet names them");
+        ADD_NOTICE(result, "other_recordings", (int64_t)job->others.count,
+                   "recordings are left out: tpa fleet names them");
 }

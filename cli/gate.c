@@ -135,9 +135,8 @@ void gate_notice_close(const struct gate *gate, const char *name, size_t len, do
     const char *unit = gate->sort == GATE_IDLE ? "points" : "%";
     if (decimals == 1)
         return;
-    result_add_notice(result, "gate_close", 1, NULL, TPA_NOWHERE,
-                      "gate %s: the change of %.*s is %.*f %s, %s than %g %s", gate->text, (int)len, name,
-                      decimals, found * 100, unit, found > gate->limit ? "more" : "less", gate->limit * 100,
-                      unit);
+    ADD_NOTICE(result, "gate_close", 1, "gate %s: the change of %.*s is %.*f %s, %s than %g %s", gate->text,
+               (int)len, name, decimals, found * 100, unit, found > gate->limit ? "more" : "less",
+               gate->limit * 100, unit);
     result->notices.at[result->notices.count - 1].on_top = true;
 }

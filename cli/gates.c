@@ -305,8 +305,8 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     result_add_table(result, checker.table);
     /* a table of "cannot tell" does not say why the exit code is 1 */
     if (checker.unjudged && unsure_fails)
-        result_add_notice(result, "gates_cannot_tell", checker.unjudged, NULL, TPA_NOWHERE,
-                          "gates that cannot be judged fail: %s", checker.why_unjudged.at);
+        ADD_NOTICE(result, "gates_cannot_tell", checker.unjudged, "gates that cannot be judged fail: %s",
+                   checker.why_unjudged.at);
     buffer_release(&checker.why_unjudged);
     *outcome = checker.outcome;
     return good;

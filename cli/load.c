@@ -425,9 +425,9 @@ static void notice_missing_ranks(const struct trace *trace, struct result *resul
     if (count && (int64_t)count < world_size) {
         SCOPED struct buffer missing = { 0 };
         append_missing(&missing, ranks.at, count, world_size);
-        result_add_notice(result, "missing_ranks", world_size - (int64_t)count, NULL, TPA_NOWHERE,
-                          "%zu of %lld ranks %s here; missing: %s", count, (long long)world_size,
-                          count == 1 ? "is" : "are", missing.at);
+        ADD_NOTICE(result, "missing_ranks", world_size - (int64_t)count,
+                   "%zu of %lld ranks %s here; missing: %s", count, (long long)world_size,
+                   count == 1 ? "is" : "are", missing.at);
     }
 }
 
@@ -438,8 +438,7 @@ static void notice_files(const struct trace *trace, struct result *result)
     if (file_set_has_cycles(set) || set->jobs > 1) {
         SCOPED struct buffer text = { 0 };
         file_set_describe(set, &text);
-        result_add_notice(result, "recordings", (int64_t)set->count, NULL, TPA_NOWHERE, "the files are %s",
-                          text.at);
+        ADD_NOTICE(result, "recordings", (int64_t)set->count, "the files are %s", text.at);
         bool seen = result->tables.count && strcmp(result->tables.at[0]->key, "runs") == 0; /* a row each */
         result->notices.at[result->notices.count - 1].on_top = set->jobs > 1 && !seen;
     }
@@ -471,16 +470,12 @@ static void notice_steps(const struct trace *trace, struct result *result)
                 first_recorded_ns = recorded_ns;
             }
         }
-        if (count == 0)
-            continue;
-        SCOPED struct buffer text = { 0 };
-        buffer_printf(&text, "step %" PRId64 " takes ", first->number);
-        quantity_append_rounded_time(&text, (double)(first->end_ns - first->start_ns));
-        buffer_puts(&text, ", of which ");
-        quantity_append_rounded_time(&text, (double)first_recorded_ns);
-        buffer_puts(&text, " was recorded: times and shares of it are mostly of what was not");
-        result_add_notice(result, "steps_outside", count, trace->files[file].path, TPA_NOWHERE, "%s",
-                          text.at);
+        if (count)
+            result_add_notice(
+                result, "steps_outside", count, trace->files[file].path, TPA_NOWHERE,
+                "step %" PRId64
+                " takes %s, of which %s was recorded: times and shares of it are mostly of what was not",
+                first->number, TIME_TEXT(first->end_ns - first->start_ns), TIME_TEXT(first_recorded_ns));
     }
 }
 
@@ -493,8 +488,8 @@ static void notice_inferred_steps(const struct trace *trace, struct result *resu
         count[steps->at[i].evidence]++;
     for (int evidence = STEP_IS_MARKED + 1; evidence <= STEP_BY_REPETITION; evidence++)
         if (count[evidence])
-            result_add_notice(
-                result, "inferred_steps", (int64_t)count[evidence], NULL, TPA_NOWHERE,
+            ADD_NOTICE(
+                result, "inferred_steps", (int64_t)count[evidence],
                 "no steps are marked; %zu steps are inferred (by %s): mark them with schedule=..., or decide "
                 "otherwise with --no-infer-steps or --step-range",
                 count[evidence], step_evidence_name((enum step_evidence)evidence));

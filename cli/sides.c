@@ -120,9 +120,9 @@ static void notice_sides(struct measures *const measured[2], struct result *resu
     if (file_set_is_sure(set) && !recording) {
         SCOPED struct buffer text = { 0 };
         file_set_describe(set, &text);
-        result_add_notice(result, "sides_of_one_job", (int64_t)set->count, NULL, TPA_NOWHERE,
-                          "the sides are %s of one run, not two runs: together the files are %s",
-                          rank ? "cycles" : "ranks", text.at);
+        ADD_NOTICE(result, "sides_of_one_job", (int64_t)set->count,
+                   "the sides are %s of one run, not two runs: together the files are %s",
+                   rank ? "cycles" : "ranks", text.at);
         result->notices.at[result->notices.count - 1].on_top = true;
     }
 }

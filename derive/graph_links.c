@@ -597,33 +597,29 @@ void graph_links_notice(const struct graph_links *links, struct result *result)
     if (!links)
         return;
     if (links->operations == 0) {
-        result_add_notice(result, "no_graphs", 0, NULL, TPA_NOWHERE,
-                          "--capture has no effect: no work was launched by a graph");
+        ADD_NOTICE(result, "no_graphs", 0, "--capture has no effect: no work was launched by a graph");
         return;
     }
-    struct buffer time = { 0 };
-    quantity_append_rounded_time(&time, (double)links->operations_ns);
+    const char *time = TIME_TEXT(links->operations_ns);
     if (links->matched)
-        result_add_notice(
-            result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "graph_works", (int64_t)links->matched,
             "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; "
             "shapes are those of the capture, which padding makes larger than those of the request%s",
-            links->matched, links->operations, time.at,
+            links->matched, links->operations, time,
             links->matched < links->operations ? ". The others are called " GRAPH_UNMATCHED : "");
     else
-        result_add_notice(result, "graph_works", 0, NULL, TPA_NOWHERE,
-                          "none of the %zu operations of graphs (%s) was found in the capture: they are "
-                          "called " GRAPH_UNMATCHED,
-                          links->operations, time.at);
-    buffer_release(&time);
+        ADD_NOTICE(result, "graph_works", 0,
+                   "none of the %zu operations of graphs (%s) was found in the capture: they are "
+                   "called " GRAPH_UNMATCHED,
+                   links->operations, time);
     if (links->by_place)
-        result_add_notice(
-            result, "graph_by_place", (int64_t)links->by_place, NULL, TPA_NOWHERE,
-            "%zu of them by place, not verified: the capture does not record the names of its kernels",
-            links->by_place);
+        ADD_NOTICE(result, "graph_by_place", (int64_t)links->by_place,
+                   "%zu of them by place, not verified: the capture does not record the names of its kernels",
+                   links->by_place);
     if (links->refused)
-        result_add_notice(
-            result, "graph_refused", (int64_t)links->refused, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "graph_refused", (int64_t)links->refused,
             "%zu of %zu launches of graphs were not matched, because less than half of the operations would be: "
             "%s",
             links->refused, links->replays, links->reason);

@@ -108,15 +108,11 @@ void blocks_add_table(const struct measures *before, const struct measures *afte
         const struct block_row *sum = &changes.sum;
         result_add_table(result, TABLE_OF_ROWS("blocks", "Blocks in use when the snapshots were taken",
                                                columns, changes.rows.at, changes.rows.count));
-        SCOPED struct buffer text = { 0 };
-        buffer_printf(&text, "both snapshots are of one process: %" PRId64 " blocks (", sum->kept_count);
-        quantity_append_rounded_size(&text, sum->kept_bytes);
-        buffer_printf(&text, ") are in use in both, %" PRId64 " (", sum->new_count);
-        quantity_append_rounded_size(&text, sum->new_bytes);
-        buffer_printf(&text, ") are new, %" PRId64 " (", sum->gone_count);
-        quantity_append_rounded_size(&text, sum->gone_bytes);
-        buffer_puts(&text, ") are gone");
-        result_add_notice(result, "one_process", sum->kept_count, NULL, TPA_NOWHERE, "%s", text.at);
+        ADD_NOTICE(result, "one_process", sum->kept_count,
+                   "both snapshots are of one process: %" PRId64 " blocks (%s) are in use in both, %" PRId64
+                   " (%s) are new, %" PRId64 " (%s) are gone",
+                   sum->kept_count, SIZE_TEXT(sum->kept_bytes), sum->new_count, SIZE_TEXT(sum->new_bytes),
+                   sum->gone_count, SIZE_TEXT(sum->gone_bytes));
     }
     VEC_FREE(&changes.rows);
 }

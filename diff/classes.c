@@ -173,7 +173,6 @@ static void notice_moved(const struct moved_row *rows, size_t count, double whol
     const double least_share = 0.01;
     size_t largest = 0, others = 0, named = 0;
     double most_ns = 0, before_ns = 0, after_ns = 0;
-    struct buffer ops = { 0 }, before = { 0 }, after = { 0 };
     for (size_t i = 0; i < count; i++)
         if (rows[i].before + rows[i].after > most_ns) {
             most_ns = rows[i].before + rows[i].after;
@@ -181,6 +180,7 @@ static void notice_moved(const struct moved_row *rows, size_t count, double whol
         }
     if (most_ns <= least_share * whole_ns)
         return;
+    SCOPED struct buffer ops = { 0 };
     for (size_t i = 0; i < count; i++) {
         if (strcmp(rows[i].class_before.at, rows[largest].class_before.at) != 0 ||
             strcmp(rows[i].class_after.at, rows[largest].class_after.at) != 0)
@@ -194,15 +194,10 @@ static void notice_moved(const struct moved_row *rows, size_t count, double whol
     }
     if (others)
         buffer_printf(&ops, " and %zu more", others);
-    quantity_append_rounded_time(&before, before_ns);
-    quantity_append_rounded_time(&after, after_ns);
-    result_add_notice(result, "kernel_classes", (int64_t)named + (int64_t)others, NULL, TPA_NOWHERE,
-                      "kernels of another class: %s -> %s (%s; %s -> %s)", rows[largest].class_before.at,
-                      rows[largest].class_after.at, ops.at, before.at, after.at);
+    ADD_NOTICE(result, "kernel_classes", (int64_t)named + (int64_t)others,
+               "kernels of another class: %s -> %s (%s; %s -> %s)", rows[largest].class_before.at,
+               rows[largest].class_after.at, ops.at, TIME_TEXT(before_ns), TIME_TEXT(after_ns));
     result->notices.at[result->notices.count - 1].on_top = true;
-    buffer_release(&ops);
-    buffer_release(&before);
-    buffer_release(&after);
 }
 
 static void add_moved(struct classed_kernels *kernels, struct result *result)

@@ -9,12 +9,9 @@
 /* "1.203ms" or "1203 bytes" as a figure of KIND; a time unless KIND is TABLE_BYTES. */
 static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
 {
-    SCOPED struct buffer text = { 0 };
-    if (kind == TABLE_BYTES)
-        quantity_append_rounded_size(&text, llround(value));
-    else
-        quantity_append_rounded_time(&text, round(value)); /* as in the tables */
-    return arena_strndup(texts, text.at, text.count);
+    /* rounded as in the tables */
+    return arena_printf(texts, "%s",
+                        kind == TABLE_BYTES ? SIZE_TEXT(llround(value)) : TIME_TEXT(round(value)));
 }
 
 /* "-1.2 % to +0.9 %": the interval of the change. */
@@ -417,7 +414,7 @@ void diff_add_verdict(const struct diff *diff, struct result *result)
     const char *verdict = diff->metrics.count ? diff_answer_verdict_of(diff, &result->arena) : NULL;
     if (!verdict)
         return;
-    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", verdict);
+    ADD_NOTICE(result, "verdict", 1, "%s", verdict);
     result_make_verdict(result);
 }
 

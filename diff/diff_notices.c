@@ -47,13 +47,12 @@ static void notice_gpus(const struct diff *diff, struct result *result)
     if (!gpu[0] && !gpu[1])
         return;
     if (!gpu[0] || !gpu[1]) {
-        result_add_notice(result, "other_gpu", 1, NULL, TPA_NOWHERE,
-                          "not the same GPU: %s against %s; only the %s side has work on a GPU",
-                          gpu[0] ? gpu[0] : "none", gpu[1] ? gpu[1] : "none", gpu[0] ? "first" : "second");
+        ADD_NOTICE(result, "other_gpu", 1,
+                   "not the same GPU: %s against %s; only the %s side has work on a GPU",
+                   gpu[0] ? gpu[0] : "none", gpu[1] ? gpu[1] : "none", gpu[0] ? "first" : "second");
         diff_notices_raise(result);
     } else if (strcmp(gpu[0], gpu[1]) != 0) {
-        result_add_notice(result, "other_gpu", 1, NULL, TPA_NOWHERE, "not the same GPU: %s against %s",
-                          gpu[0], gpu[1]);
+        ADD_NOTICE(result, "other_gpu", 1, "not the same GPU: %s against %s", gpu[0], gpu[1]);
         diff_notices_put_first(result);
     }
 }
@@ -68,8 +67,8 @@ static void notice_facts(const struct diff *diff, struct result *result)
             strcmp(fact->value, after) == 0 ||
             (strcmp(fact->key, "ranks") == 0 && has_notice(result, "one_job")))
             continue;
-        result_add_notice(result, "other_fact", 1, NULL, TPA_NOWHERE, "not the same %s: %s against %s",
-                          fact->title, fact->value, after);
+        ADD_NOTICE(result, "other_fact", 1, "not the same %s: %s against %s", fact->title, fact->value,
+                   after);
         if (strcmp(fact->key, MEASURE_LAUNCHES) == 0)
             diff_notices_put_first(result);
         else
@@ -84,9 +83,9 @@ static void notice_cuts(const struct diff *diff, struct result *result)
         const char *cut = measures_fact(diff->sides[i], "cut");
         if (!cut)
             continue;
-        result_add_notice(result, "cut", 1, NULL, TPA_NOWHERE,
-                          "the %s side was saved with --limit and holds %s: the other rows are missing",
-                          i ? "second" : "first", cut);
+        ADD_NOTICE(result, "cut", 1,
+                   "the %s side was saved with --limit and holds %s: the other rows are missing",
+                   i ? "second" : "first", cut);
         diff_notices_raise(result);
     }
 }
@@ -110,14 +109,10 @@ static void notice_windows(const struct diff *diff, struct result *result)
     double shorter = fmin(before, after), longer = fmax(before, after);
     if (!(longer > shorter * 1.1))
         return;
-    SCOPED struct buffer text = { 0 };
-    quantity_append_rounded_time(&text, before);
-    buffer_puts(&text, " against ");
-    quantity_append_rounded_time(&text, after);
-    result_add_notice(
-        result, "other_window", 1, NULL, TPA_NOWHERE,
-        "not the same window: %s recorded; without steps on both sides, windows are compared as they are",
-        text.at);
+    ADD_NOTICE(
+        result, "other_window", 1,
+        "not the same window: %s against %s recorded; without steps on both sides, windows are compared as they are",
+        TIME_TEXT(before), TIME_TEXT(after));
     diff_notices_raise(result);
 }
 
@@ -127,21 +122,20 @@ static void notice_sizes(const struct diff *diff, struct result *result)
     size_t before = diff->samplings[0]->samples.count, after = diff->samplings[1]->samples.count;
     bool by_step = diff->samplings[0] == &sides[0]->by_step;
     if (sides[0]->files != sides[1]->files) {
-        result_add_notice(result, "other_files", 1, NULL, TPA_NOWHERE,
-                          "not the same number of files: %zu against %zu", sides[0]->files, sides[1]->files);
+        ADD_NOTICE(result, "other_files", 1, "not the same number of files: %zu against %zu", sides[0]->files,
+                   sides[1]->files);
         diff_notices_raise(result);
     }
     if (by_step && before != after) {
-        result_add_notice(result, "other_steps", 1, NULL, TPA_NOWHERE,
-                          "not the same number of steps: %zu against %zu; figures are per step", before,
-                          after);
+        ADD_NOTICE(result, "other_steps", 1,
+                   "not the same number of steps: %zu against %zu; figures are per step", before, after);
         result_make_minor(result);
     }
     size_t steps[2] = { sides[0]->by_step.samples.count, sides[1]->by_step.samples.count };
     if (diff->sides[0]->source == MEASURE_TRACES && (steps[0] == 0) != (steps[1] == 0)) {
-        result_add_notice(result, "steps_on_one_side", 1, NULL, TPA_NOWHERE,
-                          "only the %s side marks steps: whole files are compared, not steps",
-                          steps[0] ? "first" : "second");
+        ADD_NOTICE(result, "steps_on_one_side", 1,
+                   "only the %s side marks steps: whole files are compared, not steps",
+                   steps[0] ? "first" : "second");
         diff_notices_raise(result);
     }
     bool with_steps = steps[0] && steps[1];

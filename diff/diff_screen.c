@@ -23,11 +23,10 @@ void diff_notice_one_job(const struct diff *diff, struct result *result)
     if (!ranks[0] || !ranks[1] || strcmp(ranks[0], ranks[1]) == 0 ||
         !recorded_together(diff->sides[0], diff->sides[1]))
         return;
-    result_add_notice(
-        result, "one_job", 1, NULL, TPA_NOWHERE,
-        "ranks of one job are compared, %s with %s, recorded at the same time: differences are those "
-        "between its ranks, not between two runs",
-        ranks[0], ranks[1]);
+    ADD_NOTICE(result, "one_job", 1,
+               "ranks of one job are compared, %s with %s, recorded at the same time: differences are those "
+               "between its ranks, not between two runs",
+               ranks[0], ranks[1]);
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 
@@ -284,8 +283,8 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
                              table_int((int64_t)(all - changed.count)));
         result_add_table(result, table);
     } else {
-        result_add_notice(result, "unchanged", (int64_t)all, NULL, TPA_NOWHERE,
-                          "none of %zu rows changed beyond noise; --all shows them", all);
+        ADD_NOTICE(result, "unchanged", (int64_t)all,
+                   "none of %zu rows changed beyond noise; --all shows them", all);
     }
     return true;
 }

@@ -267,15 +267,14 @@ static void notice_basis(const struct diff *diff, struct result *result)
     const struct finding *finding = &diff->metrics.at[0].finding;
     const char *unit = diff->unit;
     if (isnan(finding->error))
-        result_add_notice(
-            result, "too_few_samples", 1, NULL, TPA_NOWHERE,
-            "unsure: %zu %s%s against %zu %s too few to tell a change from noise; give more runs "
-            "of each side (--base A1 A2 A3 --new B1 B2 B3), or their noise (--noise 3%%)",
-            finding->steps[0], unit, finding->steps[0] == 1 ? "" : "s", finding->steps[1],
-            finding->steps[0] + finding->steps[1] == 2 ? "is" : "are");
+        ADD_NOTICE(result, "too_few_samples", 1,
+                   "unsure: %zu %s%s against %zu %s too few to tell a change from noise; give more runs "
+                   "of each side (--base A1 A2 A3 --new B1 B2 B3), or their noise (--noise 3%%)",
+                   finding->steps[0], unit, finding->steps[0] == 1 ? "" : "s", finding->steps[1],
+                   finding->steps[0] + finding->steps[1] == 2 ? "is" : "are");
     else if (finding->basis == FINDING_BY_STEPS)
-        result_add_notice(
-            result, "one_run", 1, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "one_run", 1,
             "one run a side: noise between runs is unknown; give more runs, --noise 3%% or --store perf.db");
 }
 

@@ -342,7 +342,7 @@ static void notice_first(const struct fleet *fleet, struct result *result)
     append_who(fleet, &out);
     if (fleet->messages)
         buffer_puts(&out, "; tpa job looks at the pipeline");
-    result_add_notice(result, "fleet", fleet->job.ranks, NULL, TPA_NOWHERE, "%s", out.at);
+    ADD_NOTICE(result, "fleet", fleet->job.ranks, "%s", out.at);
     result_make_clause(result);
 }
 
@@ -450,9 +450,7 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
 
 static const char *fleet_time_text(int64_t ns, struct arena *texts)
 {
-    SCOPED struct buffer text = { 0 };
-    quantity_append_rounded_time(&text, (double)ns);
-    return arena_strndup(texts, text.at, text.count);
+    return arena_printf(texts, "%s", TIME_TEXT(ns));
 }
 
 static void add_fact(struct answer *answer, const char *label, const char *text)
@@ -596,7 +594,7 @@ static void notice_few(struct few *few, struct result *result, const char *kind,
     if (few->count > MOST_SHOWN)
         buffer_printf(&few->text, " and %" PRId64 " more", few->count - MOST_SHOWN);
     if (few->count)
-        result_add_notice(result, kind, few->count, NULL, TPA_NOWHERE, "%s: %s", what, few->text.at);
+        ADD_NOTICE(result, kind, few->count, "%s: %s", what, few->text.at);
     buffer_release(&few->text);
 }
 
@@ -613,10 +611,10 @@ void fleet_notice_missing(const struct fleet_job *job, const char *so, struct re
     }
     if (job->missing.count > MOST_SHOWN)
         buffer_puts(&out, " and more");
-    result_add_notice(result, "missing_ranks", job->missing_count, NULL, TPA_NOWHERE,
-                      "%" PRId64 " of %" PRId64 " ranks %s here; missing: %s%s",
-                      job->world_size - job->missing_count, job->world_size,
-                      job->world_size - job->missing_count == 1 ? "is" : "are", out.at, so);
+    ADD_NOTICE(result, "missing_ranks", job->missing_count,
+               "%" PRId64 " of %" PRId64 " ranks %s here; missing: %s%s",
+               job->world_size - job->missing_count, job->world_size,
+               job->world_size - job->missing_count == 1 ? "is" : "are", out.at, so);
 }
 
 /* The text of the first notice about MEMBER whose kind is WORD; NULL if there is none. */
@@ -684,61 +682,56 @@ static void notice_clocks(const struct fleet *fleet, struct result *result)
 {
     if (fleet->meetings.count)
         notice_unsure_clocks(fleet, result);
-    if (fleet->unsure_ns > 0) {
-        SCOPED struct buffer out = { 0 };
-        quantity_append_rounded_time(&out, (double)fleet->unsure_ns);
-        result_add_notice(
-            result, "unsure", fleet->unsure_ns, NULL, TPA_NOWHERE,
+    if (fleet->unsure_ns > 0)
+        ADD_NOTICE(
+            result, "unsure", fleet->unsure_ns,
             "%s of waiting is attributed to no rank: the error of the clocks leaves it open which was last",
-            out.at);
-    }
+            TIME_TEXT(fleet->unsure_ns));
     if (fleet->meetings.refuted)
-        result_add_notice(
-            result, "refuted", (int64_t)fleet->meetings.refuted, NULL, TPA_NOWHERE,
-            "%" PRIu64 " collectives in the same place of the order did not end together and are not matched",
-            fleet->meetings.refuted);
+        ADD_NOTICE(result, "refuted", (int64_t)fleet->meetings.refuted,
+                   "%" PRIu64
+                   " collectives in the same place of the order did not end together and are not matched",
+                   fleet->meetings.refuted);
     if (fleet->meetings.absent)
-        result_add_notice(result, "apart", (int64_t)fleet->meetings.absent, NULL, TPA_NOWHERE,
-                          "%" PRIu64
-                          " collectives of these facts are in files apart (tpa facts --apart) that "
-                          "were not given, or were cut short: waiting in them is not known",
-                          fleet->meetings.absent);
+        ADD_NOTICE(result, "apart", (int64_t)fleet->meetings.absent,
+                   "%" PRIu64 " collectives of these facts are in files apart (tpa facts --apart) that "
+                   "were not given, or were cut short: waiting in them is not known",
+                   fleet->meetings.absent);
     if (fleet->meetings.strangers)
-        result_add_notice(result, "apart_of_others", (int64_t)fleet->meetings.strangers, NULL, TPA_NOWHERE,
-                          "%" PRIu64
-                          " collectives in files apart are of recordings whose facts were not given",
-                          fleet->meetings.strangers);
+        ADD_NOTICE(result, "apart_of_others", (int64_t)fleet->meetings.strangers,
+                   "%" PRIu64 " collectives in files apart are of recordings whose facts were not given",
+                   fleet->meetings.strangers);
     if (fleet->meetings.unrecorded)
-        result_add_notice(
-            result, "before_recording", (int64_t)fleet->meetings.unrecorded, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "before_recording", (int64_t)fleet->meetings.unrecorded,
             "%" PRIu64
             " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded, so the waiting is attributed to none",
             fleet->meetings.unrecorded, fleet->meetings.unrecorded == 1 ? "" : "s");
     if (fleet->meetings.outside) {
         SCOPED struct buffer whom = { 0 };
         append_outside(fleet, &whom);
-        result_add_notice(
-            result, "outside", (int64_t)fleet->meetings.outside, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "outside", (int64_t)fleet->meetings.outside,
             "%" PRIu64
             " collective%s waited for %s, so the waiting is attributed to none; give the recordings of all ranks",
             fleet->meetings.outside, fleet->meetings.outside == 1 ? "" : "s", whom.at);
     }
     if (fleet->meetings.found_groups)
-        result_add_notice(
-            result, "groups_unknown", (int64_t)fleet->meetings.found_groups, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "groups_unknown", (int64_t)fleet->meetings.found_groups,
             "ranks record no process groups, and not all of them end their collectives together: those that do, "
             "%" PRIu64
             " groups of one rank or more, are judged by themselves; who waited for a rank of another is not known",
             fleet->meetings.found_groups);
     if (fleet->messages)
-        result_add_notice(
-            result, "pipeline", (int64_t)fleet->messages, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "pipeline", (int64_t)fleet->messages,
             "ranks send each other messages, as stages of a pipeline do: what they wait for one another is its "
             "schedule and attributed to none; tpa job tells which stage or rank holds it up");
     if (fleet->meetings.unmatched && fleet->job.ranks > 1)
-        result_add_notice(result, "unmatched", (int64_t)fleet->meetings.unmatched, NULL, TPA_NOWHERE,
-                          "%" PRIu64 " collective%s no counterpart on other ranks", fleet->meetings.unmatched,
-                          fleet->meetings.unmatched == 1 ? " has" : "s have");
+        ADD_NOTICE(result, "unmatched", (int64_t)fleet->meetings.unmatched,
+                   "%" PRIu64 " collective%s no counterpart on other ranks", fleet->meetings.unmatched,
+                   fleet->meetings.unmatched == 1 ? " has" : "s have");
 }
 
 /* Report ranks whose numbers, or those of their steps, differ from the others. */
@@ -769,26 +762,26 @@ static void notice_odd_numbers(const struct facts *facts, struct result *result)
         if (strcmp(names_text(facts->texts, notices[i].kind), FACTS_ODD_NUMBERS) == 0)
             sum_add(&odd, notices[i].count);
     if (odd)
-        result_add_notice(result, FACTS_ODD_NUMBERS, odd, NULL, TPA_NOWHERE,
-                          "numbers of facts are out of range and are treated as unknown");
+        ADD_NOTICE(result, FACTS_ODD_NUMBERS, odd,
+                   "numbers of facts are out of range and are treated as unknown");
 }
 
 static void notice_others(const struct fleet *fleet, struct result *result)
 {
     notice_odd_numbers(fleet->job.facts, result);
     if (fleet->left_out.count)
-        result_add_notice(result, "other_recordings", (int64_t)fleet->left_out.count, NULL, TPA_NOWHERE,
-                          "recordings are left out, the first %s: %s",
-                          fleet->left_out.at[0].file.at ? fleet->left_out.at[0].file.at : "?",
-                          fleet->left_out.at[0].reason.at);
+        ADD_NOTICE(result, "other_recordings", (int64_t)fleet->left_out.count,
+                   "recordings are left out, the first %s: %s",
+                   fleet->left_out.at[0].file.at ? fleet->left_out.at[0].file.at : "?",
+                   fleet->left_out.at[0].reason.at);
     if (fleet->left_out.count)
         result->notices.at[result->notices.count - 1].on_top = true;
     if (fleet->job.facts->repeats)
-        result_add_notice(result, "repeats", (int64_t)fleet->job.facts->repeats, NULL, TPA_NOWHERE,
-                          "recordings were given more than once and count once");
+        ADD_NOTICE(result, "repeats", (int64_t)fleet->job.facts->repeats,
+                   "recordings were given more than once and count once");
     if (fleet->job.numbered && fleet->job.members.count > 1)
-        result_add_notice(result, "no_ranks", fleet->job.ranks, NULL, TPA_NOWHERE,
-                          "no trace records its rank: they are numbered in the order of their file names");
+        ADD_NOTICE(result, "no_ranks", fleet->job.ranks,
+                   "no trace records its rank: they are numbered in the order of their file names");
 }
 
 static double percent_more(double against)

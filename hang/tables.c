@@ -396,8 +396,7 @@ static void add_doubts(struct writing *writing, struct hang_job *job)
 static void add_answer(struct writing *writing, const struct hang_job *job)
 {
     struct result *result = writing->result;
-    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s%s%s", job->name, *job->name ? ": " : "",
-                      job->verdict);
+    ADD_NOTICE(result, "verdict", 1, "%s%s%s", job->name, *job->name ? ": " : "", job->verdict);
     result_make_verdict(result);
     result_make_answered(result);
 }
@@ -411,8 +410,8 @@ static void add_files(struct writing *writing, const char *kind, const struct fl
         result_add_notice(writing->result, kind, 1, files[u].path, TPA_NOWHERE, "this dump %s: %s", what,
                           files[u].reason);
     if (count > SHOWN)
-        result_add_notice(writing->result, kind, (int64_t)(count - SHOWN), NULL, TPA_NOWHERE,
-                          "%zu more dumps are not used", count - SHOWN);
+        ADD_NOTICE(writing->result, kind, (int64_t)(count - SHOWN), "%zu more dumps are not used",
+                   count - SHOWN);
 }
 
 /* Dumps that are read as what they may not be, and what that changes. */
@@ -440,19 +439,18 @@ static void add_unknown(struct writing *writing)
     for (size_t j = 0; j < writing->hang->jobs.count; j++) {
         const struct hang_job *job = writing->hang->jobs.at[j];
         if (job->runs_apart)
-            result_add_notice(
-                writing->result, lack_word(LACK_RUNS_DIFFER), 1, NULL, TPA_NOWHERE,
+            ADD_NOTICE(
+                writing->result, lack_word(LACK_RUNS_DIFFER), 1,
                 "%s%sthe operations of these dumps are %s apart: they are of several runs, or the clocks of their "
                 "hosts are wrong. Give those of one run",
                 job->name, *job->name ? ": " : "", job->runs_apart);
     }
     if (versions > SHOWN)
-        result_add_notice(writing->result, lack_word(LACK_UNKNOWN_VERSION), (int64_t)(versions - SHOWN), NULL,
-                          TPA_NOWHERE, "%zu more dumps are of a version that is not known", versions - SHOWN);
+        ADD_NOTICE(writing->result, lack_word(LACK_UNKNOWN_VERSION), (int64_t)(versions - SHOWN),
+                   "%zu more dumps are of a version that is not known", versions - SHOWN);
     if (states > SHOWN)
-        result_add_notice(writing->result, lack_word(LACK_UNKNOWN_STATE), (int64_t)(states - SHOWN), NULL,
-                          TPA_NOWHERE, "%zu more dumps have operations in a state that is not known",
-                          states - SHOWN);
+        ADD_NOTICE(writing->result, lack_word(LACK_UNKNOWN_STATE), (int64_t)(states - SHOWN),
+                   "%zu more dumps have operations in a state that is not known", states - SHOWN);
 }
 
 static void add_unreadable(struct writing *writing)
@@ -462,17 +460,16 @@ static void add_unreadable(struct writing *writing)
     add_files(writing, "older", flight->older.at, flight->older.count, "is not used");
     add_unknown(writing);
     if (flight->copies) {
-        result_add_notice(writing->result, "copies", (int64_t)flight->copies, NULL, TPA_NOWHERE,
-                          "%zu file%s of a dump of the same rank, and count%s once", flight->copies,
-                          flight->copies == 1 ? " is a copy" : "s are copies",
-                          flight->copies == 1 ? "s" : "");
+        ADD_NOTICE(writing->result, "copies", (int64_t)flight->copies,
+                   "%zu file%s of a dump of the same rank, and count%s once", flight->copies,
+                   flight->copies == 1 ? " is a copy" : "s are copies", flight->copies == 1 ? "s" : "");
         result_make_minor(writing->result);
     }
     if (flight->passed_over) {
-        result_add_notice(writing->result, "no_dumps", (int64_t)flight->passed_over, NULL, TPA_NOWHERE,
-                          "%zu other file%s no dump%s, and %s skipped", flight->passed_over,
-                          flight->passed_over == 1 ? " is" : "s are", flight->passed_over == 1 ? "" : "s",
-                          flight->passed_over == 1 ? "is" : "are");
+        ADD_NOTICE(writing->result, "no_dumps", (int64_t)flight->passed_over,
+                   "%zu other file%s no dump%s, and %s skipped", flight->passed_over,
+                   flight->passed_over == 1 ? " is" : "s are", flight->passed_over == 1 ? "" : "s",
+                   flight->passed_over == 1 ? "is" : "are");
         result_make_minor(writing->result);
     }
 }
@@ -485,7 +482,7 @@ static void add_step(struct writing *writing, const struct hang_job *job, struct
     if (ranks.count)
         hang_add_rank_words(&text, ranks, false);
     buffer_puts(&text, behind);
-    result_add_notice(writing->result, "next_step", 1, NULL, TPA_NOWHERE, "%s", text.at);
+    ADD_NOTICE(writing->result, "next_step", 1, "%s", text.at);
     result_make_answered(writing->result);
 }
 

@@ -6,16 +6,10 @@
 
 static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
 {
-    SCOPED struct buffer text = { 0 };
-    if (kind == TABLE_NS)
-        quantity_append_rounded_time(&text, value);
-    else if (kind == TABLE_BYTES)
-        quantity_append_rounded_size(&text, llround(value));
-    else if (kind == TABLE_SHARE)
-        buffer_printf(&text, "%.1f %%", quantity_percent(value));
-    else
-        buffer_printf(&text, "%.0f", value);
-    return arena_strndup(texts, text.at, text.count);
+    if (kind == TABLE_NS || kind == TABLE_BYTES)
+        return arena_printf(texts, "%s", kind == TABLE_NS ? TIME_TEXT(value) : SIZE_TEXT(llround(value)));
+    return kind == TABLE_SHARE ? arena_printf(texts, "%.1f %%", quantity_percent(value))
+                               : arena_printf(texts, "%.0f", value);
 }
 
 static const char *nightly_answer_name_of(const struct nightly *nightly, size_t series, struct arena *texts)

@@ -180,24 +180,24 @@ static void notice_form(const struct job *job, struct result *result)
 {
     const struct operations *all = job->all;
     if (job->none_wanted)
-        result_add_notice(result, "no_steps", 1, NULL, TPA_NOWHERE, "none of these steps was recorded");
+        ADD_NOTICE(result, "no_steps", 1, "none of these steps was recorded");
     else if (!job->has_pipeline)
-        result_add_notice(
-            result, "no_pipeline", 1, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "no_pipeline", 1,
             "no microbatches are marked, and no messages between stages were recorded: tpa fleet tells "
             "which rank holds up a job without a pipeline");
     else if (!all->marked)
-        result_add_notice(result, "unmarked", (int64_t)all->ranks.count, NULL, TPA_NOWHERE,
-                          "ranks mark no microbatches: they are told apart by messages, and counted");
+        ADD_NOTICE(result, "unmarked", (int64_t)all->ranks.count,
+                   "ranks mark no microbatches: they are told apart by messages, and counted");
     if (all->form == JOB_TIMELINE) {
-        result_add_notice(result, "transfers", 1, NULL, TPA_NOWHERE,
-                          "in timelines of jobs communication is recorded without waiting: dimensions count "
-                          "no messages, only their transfers");
+        ADD_NOTICE(result, "transfers", 1,
+                   "in timelines of jobs communication is recorded without waiting: dimensions count "
+                   "no messages, only their transfers");
         result_make_minor(result);
     }
     if (all->corrected) {
-        result_add_notice(result, "clocks", (int64_t)all->ranks.count, NULL, TPA_NOWHERE,
-                          "ranks of several hosts: their clocks are corrected by the ends of collectives");
+        ADD_NOTICE(result, "clocks", (int64_t)all->ranks.count,
+                   "ranks of several hosts: their clocks are corrected by the ends of collectives");
         result_make_minor(result);
     }
 }
@@ -282,8 +282,7 @@ static void mark_last(struct result *result, bool detail)
 void job_add_result(const struct job *job, struct result *result)
 {
     if (job->has_pipeline) {
-        result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s",
-                          job_write_verdict(job, &result->arena));
+        ADD_NOTICE(result, "verdict", 1, "%s", job_write_verdict(job, &result->arena));
         result_make_verdict(result);
     }
     result_add_table(result, make_whole(job));

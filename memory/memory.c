@@ -93,40 +93,35 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
 void memory_add_failures(const struct memory *memory, struct result *result)
 {
     if (memory->failures)
-        result_add_notice(result, "out_of_memory", memory->failures, NULL, TPA_NOWHERE,
-                          "a device ran out of memory: allocations that failed");
+        ADD_NOTICE(result, "out_of_memory", memory->failures,
+                   "a device ran out of memory: allocations that failed");
 }
 
 static void add_notices(const struct trace *trace, const struct memory *memory, struct result *result)
 {
     memory_add_failures(memory, result);
     if (memory->without_totals)
-        result_add_notice(
-            result, "untold_totals", memory->without_totals, NULL, TPA_NOWHERE,
-            "the bytes in use are not recorded, and are therefore counted: memory allocated before "
-            "recording counts only if it was freed during it");
+        ADD_NOTICE(result, "untold_totals", memory->without_totals,
+                   "the bytes in use are not recorded, and are therefore counted: memory allocated before "
+                   "recording counts only if it was freed during it");
     if (memory->timelines)
-        result_add_notice(
-            result, "memory_timeline", memory->timelines, NULL, TPA_NOWHERE,
-            "a memory timeline records neither the device nor operators, blocks and reserved bytes; a "
-            "trace recorded with profile_memory=True does");
+        ADD_NOTICE(result, "memory_timeline", memory->timelines,
+                   "a memory timeline records neither the device nor operators, blocks and reserved bytes; a "
+                   "trace recorded with profile_memory=True does");
     if (memory->without_addresses)
-        result_add_notice(
-            result, "untold_addresses", memory->without_addresses, NULL, TPA_NOWHERE,
-            "addresses are not recorded, so what was alive at the peak, and what was never freed, is "
-            "not known");
+        ADD_NOTICE(result, "untold_addresses", memory->without_addresses,
+                   "addresses are not recorded, so what was alive at the peak, and what was never freed, is "
+                   "not known");
     if (memory->lacks_stacks)
-        result_add_notice(
-            result, "no_stacks", 0, NULL, TPA_NOWHERE,
-            "the trace holds no %s, so no block is on a line or in a module; to record them, %s",
-            trace_feature_name(FEATURE_STACKS), trace_feature_recipe(trace, FEATURE_STACKS));
+        ADD_NOTICE(result, "no_stacks", 0,
+                   "the trace holds no %s, so no block is on a line or in a module; to record them, %s",
+                   trace_feature_name(FEATURE_STACKS), trace_feature_recipe(trace, FEATURE_STACKS));
     if (memory->lacks_steps)
-        result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
-                          "the trace marks no steps; to record them, %s",
-                          trace_feature_recipe(trace, FEATURE_STEPS));
+        ADD_NOTICE(result, "no_steps", 0, "the trace marks no steps; to record them, %s",
+                   trace_feature_recipe(trace, FEATURE_STEPS));
     if (memory->lost_frees)
-        result_add_notice(
-            result, "lost_frees", memory->lost_frees, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "lost_frees", memory->lost_frees,
             "blocks were allocated at the address of another block in use, whose free is not in the file "
             "and is assumed to be just before");
     many_rows_notice(result, memory->left_out);
@@ -139,9 +134,8 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
     memory_show(memory, result);
     program_memory_add_tables(trace, selection, memory->several_files, result);
     if (!(trace_features(trace) & FEATURE_MEMORY))
-        result_add_notice(
-            result, "no_memory", 0, NULL, TPA_NOWHERE,
-            "this is what the compiler assigned; the trace holds no %s of the run: to record them, %s",
-            trace_feature_name(FEATURE_MEMORY), trace_feature_recipe(trace, FEATURE_MEMORY));
+        ADD_NOTICE(result, "no_memory", 0,
+                   "this is what the compiler assigned; the trace holds no %s of the run: to record them, %s",
+                   trace_feature_name(FEATURE_MEMORY), trace_feature_recipe(trace, FEATURE_MEMORY));
     add_notices(trace, memory, result);
 }

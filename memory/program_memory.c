@@ -185,7 +185,7 @@ void program_memory_add_tables(const struct trace *trace, const struct selection
             table_free(tables[i]);
     }
     if (reading.left_out)
-        result_add_notice(result, "buffers_left_out", reading.left_out, NULL, TPA_NOWHERE,
-                          "buffers of programs are not shown: there are too many");
+        ADD_NOTICE(result, "buffers_left_out", reading.left_out,
+                   "buffers of programs are not shown: there are too many");
     EACH(VEC_FREE, &reading.programs, &reading.buffers);
 }

@@ -21,9 +21,7 @@ static const char *bytes_text(const struct screen *screen, int64_t bytes)
 
 static const char *tally_text(const struct screen *screen, int64_t count)
 {
-    SCOPED struct buffer text = { 0 };
-    quantity_append_tally(&text, count);
-    return arena_strndup(screen->arena, text.at, text.count);
+    return arena_printf(screen->arena, "%s", TALLY_TEXT(count));
 }
 
 static const char *device_text(const struct screen *screen)

@@ -7,9 +7,7 @@
 
 static const char *time_text(int64_t ns, struct arena *texts)
 {
-    SCOPED struct buffer text = { 0 };
-    quantity_append_rounded_time(&text, (double)ns);
-    return arena_strndup(texts, text.at, text.count);
+    return arena_printf(texts, "%s", TIME_TEXT(ns));
 }
 
 /* "40 calls, 95.5 % of the time", as far as the report has it, behind BEFORE; "" if it has neither. */
@@ -171,7 +169,7 @@ void actions_add_overview(struct result *result, const struct action_report *rep
     answer->verdict = verdict_of(report, &all, texts);
     VEC_FREE(&all);
     if (answer->verdict) {
-        result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
+        ADD_NOTICE(result, "verdict", 1, "%s", answer->verdict);
         result_make_verdict(result);
         result_make_answered(result);
     }

@@ -66,8 +66,8 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, NULL, profile->odd_offset,
                           "entries of the file are not functions and were skipped");
     if (profile->trailing_bytes > 0)
-        result_add_notice(result, "trailing_bytes", (int64_t)profile->trailing_bytes, NULL, TPA_NOWHERE,
-                          "bytes behind the end of the profile were not looked at");
+        ADD_NOTICE(result, "trailing_bytes", (int64_t)profile->trailing_bytes,
+                   "bytes behind the end of the profile were not looked at");
     sums_add_notices(result, &profile->origin);
 }
 

@@ -15,16 +15,12 @@ static const char *overview_name_of(const struct profile *profile, function_id i
 
 static const char *time_of(double seconds, struct arena *texts)
 {
-    SCOPED struct buffer text = { 0 };
-    quantity_append_rounded_time(&text, seconds * 1e9);
-    return arena_strndup(texts, text.at, text.count);
+    return arena_printf(texts, "%s", TIME_TEXT(seconds * 1e9));
 }
 
 static const char *tally_of(int64_t count, struct arena *texts)
 {
-    SCOPED struct buffer text = { 0 };
-    quantity_append_tally(&text, count);
-    return arena_strndup(texts, text.at, text.count);
+    return arena_printf(texts, "%s", TALLY_TEXT(count));
 }
 
 /* The same with the path shortened to the file's folder: "model/util.py:5(norm)". */
@@ -103,8 +99,8 @@ static void notice_waits(const struct profile *profile, double waited_s, functio
 {
     if (!(waited_s > 0) || !(profile->total.total_s > 0))
         return;
-    result_add_notice(
-        result, "waits", 1, NULL, TPA_NOWHERE,
+    ADD_NOTICE(
+        result, "waits", 1,
         "threads waited %.1f %% of the time, mostly in %s: that is no work and not among the functions",
         quantity_percent(waited_s / profile->total.total_s), short_name_of(profile, most, &result->arena));
 }
@@ -336,7 +332,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
             arena_printf(&result->arena, "%.*s", (int)strlen(waits) - 1, waits); /* without its space */
         answer->because = "what takes longest besides is below.";
     }
-    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
+    ADD_NOTICE(result, "verdict", 1, "%s", answer->verdict);
     result_make_verdict(result);
     result_make_answered(result);
 }

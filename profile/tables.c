@@ -415,9 +415,9 @@ void profile_add_notices(struct result *result, const struct profile *profile,
     FOR_EACH(reduction, &view->reductions) {
         if (reduction->by_limit && rows_tell_limit)
             continue;
-        result_add_notice(result, "reduced", (int64_t)(reduction->before - reduction->after), NULL,
-                          TPA_NOWHERE, "List reduced from %zu to %zu due to restriction <%s>",
-                          reduction->before, reduction->after, reduction->restriction);
+        ADD_NOTICE(result, "reduced", (int64_t)(reduction->before - reduction->after),
+                   "List reduced from %zu to %zu due to restriction <%s>", reduction->before,
+                   reduction->after, reduction->restriction);
     }
     static const char *const figures[] = {
         [PROFILE_TIME] =
@@ -434,11 +434,11 @@ void profile_add_notices(struct result *result, const struct profile *profile,
         result_add_notice(result, "counts_swapped", (int64_t)profile->listed_count, file, TPA_NOWHERE,
                           "calls and primitive calls are swapped, as yappi writes them; this was corrected");
     if (profile->merged_edges > 0)
-        result_add_notice(result, "merged_callers", (int64_t)profile->merged_edges, NULL, TPA_NOWHERE,
-                          "%" PRIu64
-                          " callers became the same as another without directories, and were added to it; "
-                          "pstats keeps only the last of them",
-                          profile->merged_edges);
+        ADD_NOTICE(result, "merged_callers", (int64_t)profile->merged_edges,
+                   "%" PRIu64
+                   " callers became the same as another without directories, and were added to it; "
+                   "pstats keeps only the last of them",
+                   profile->merged_edges);
     add_odd_times(result, profile, file);
     if (profile->odd_entries > 0)
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, file, profile->odd_offset,
@@ -473,10 +473,9 @@ void actions_add_table(struct result *result, const struct action_report *report
 
 void actions_add_notices(struct result *result, const struct action_report *report)
 {
-    result_add_notice(
-        result, "five_digits", (int64_t)report->actions.count, NULL, TPA_NOWHERE,
-        "the report has five digits of each time; actions run inside one another, so that shares add "
-        "up to more than the whole");
+    ADD_NOTICE(result, "five_digits", (int64_t)report->actions.count,
+               "the report has five digits of each time; actions run inside one another, so that shares add "
+               "up to more than the whole");
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,
                           "lines with bars are not rows of the table and were left out");

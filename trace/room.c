@@ -58,14 +58,12 @@ static double expected_events(const struct trace_builder *builder)
 
 static bool fail(const struct memory_room *room, double events, double need, struct tpa_error *err)
 {
-    SCOPED struct buffer needed = { 0 }, there = { 0 };
-    quantity_append_rounded_size(&needed, (int64_t)need);
-    quantity_append_rounded_size(&there, (int64_t)room->bytes);
     bool millions = events >= 950e3;
     tpa_fail(
         err, TPA_NOWHERE,
         "the trace needs another %s of memory, for about %.0f %s events, but only %s are left (limit: %s)",
-        needed.at, events / (millions ? 1e6 : 1e3), millions ? "million" : "thousand", there.at, room->of);
+        SIZE_TEXT((int64_t)need), events / (millions ? 1e6 : 1e3), millions ? "million" : "thousand",
+        SIZE_TEXT((int64_t)room->bytes), room->of);
     return tpa_hint(err,
                     "raise the limit, give fewer files at a time, or record fewer steps; tpa top, gpu and "
                     "kernels need the least memory: 40 to 50 bytes an event");

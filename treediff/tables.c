@@ -197,16 +197,12 @@ static void notice_answer(const struct tree_diff *diff, struct result *result)
     SCOPED struct buffer text = { 0 };
     int64_t change = diff->device_ns[1] - diff->device_ns[0];
     if (diff->by_device && change) {
-        buffer_puts(&text, "device time went from ");
-        quantity_append_rounded_time(&text, (double)diff->device_ns[0]);
-        buffer_puts(&text, " to ");
-        quantity_append_rounded_time(&text, (double)diff->device_ns[1]);
-        buffer_puts(&text, " (");
+        buffer_printf(&text, "device time went from %s to %s (", TIME_TEXT(diff->device_ns[0]),
+                      TIME_TEXT(diff->device_ns[1]));
         add_signed_time(&text, change);
         buffer_puts(&text, ")");
     } else if (diff->by_device) {
-        buffer_puts(&text, "device time is the same on both sides: ");
-        quantity_append_rounded_time(&text, (double)diff->device_ns[0]);
+        buffer_printf(&text, "device time is the same on both sides: %s", TIME_TEXT(diff->device_ns[0]));
     } else {
         buffer_puts(&text, "neither side has device work below its operators, so host time is compared");
     }
@@ -215,7 +211,7 @@ static void notice_answer(const struct tree_diff *diff, struct result *result)
         add_signed_time(&text, diff->by_device ? row->device_change_ns : row->host_change_ns);
         buffer_printf(&text, " in %.*s", (int)row->path.len, row->path.at);
     }
-    result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE, "%s", text.at);
+    ADD_NOTICE(result, "answer", 0, "%s", text.at);
     result_make_clause(result);
 }
 
@@ -223,19 +219,16 @@ static void notice_limits(const struct tree_diff *diff, struct result *result)
 {
     static const char *const sides[2] = { "first", "second" };
     for (int side = 0; side < 2; side++) {
-        if (!diff->outside[side])
-            continue;
-        SCOPED struct buffer time = { 0 };
-        quantity_append_rounded_time(&time, (double)diff->outside_ns[side]);
-        result_add_notice(result, "outside_trees", diff->outside[side], NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " operations of the %s side, %s, are in no tree: their call is not in the file, or "
-                          "was made on a thread without operators",
-                          diff->outside[side], sides[side], time.at);
+        if (diff->outside[side])
+            ADD_NOTICE(result, "outside_trees", diff->outside[side],
+                       "%" PRId64
+                       " operations of the %s side, %s, are in no tree: their call is not in the file, or "
+                       "was made on a thread without operators",
+                       diff->outside[side], sides[side], TIME_TEXT(diff->outside_ns[side]));
     }
     if (diff->cut_lists)
-        result_add_notice(
-            result, "cut_lists", (int64_t)diff->cut_lists, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "cut_lists", (int64_t)diff->cut_lists,
             "some lists of calls were too long to be aligned as a whole: they were cut at steps or at "
             "equal calls first, and more nodes might be aligned; --first-step or --steps compares less");
 }

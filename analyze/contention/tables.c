@@ -141,10 +141,10 @@ static void add_doubts(const struct contention *contention, struct result *resul
     for (size_t i = 0; i < reasons.count; i++)
         buffer_printf(&text, "%s%" PRId64 " %s", i ? ", " : "", reasons.at[i].count, reasons.at[i].why);
     if (pairs)
-        result_add_notice(result, "contention_not_judged", pairs, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " kernel%s ran beside communication; whether slower for it cannot be judged: %.*s",
-                          pairs, pairs == 1 ? "" : "s", (int)text.count, text.at);
+        ADD_NOTICE(result, "contention_not_judged", pairs,
+                   "%" PRId64
+                   " kernel%s ran beside communication; whether slower for it cannot be judged: %.*s",
+                   pairs, pairs == 1 ? "" : "s", (int)text.count, text.at);
 }
 
 void contention_add_comm_tables(const struct contention *contention, const struct selection *selection,

@@ -143,7 +143,7 @@ static void command_notice(const struct latency *latency, struct result *result)
             append_phase(&latency->serving.all.at[i], &text);
         else
             append_row(&latency->rows.at[0], &text);
-        result_add_notice(result, phases ? "phase" : "latency", 1, NULL, TPA_NOWHERE, "%s", text.at);
+        ADD_NOTICE(result, phases ? "phase" : "latency", 1, "%s", text.at);
         result_make_clause(result);
     }
 }
@@ -205,20 +205,19 @@ static void add_notices(const struct latency *latency, const struct latency_opti
     if (latency->rows.count == 0) {
         result_cannot_answer(result, "nothing_repeats", "nothing of this sort repeats",
                              "record several iterations, or name other ranges with --name");
-        result_add_notice(result, "nothing_repeats", 0, NULL, TPA_NOWHERE, "no %s occurs %" PRId64 " times%s",
-                          own->name ? "range of this name" : "annotation", own->least,
-                          own->name ? "" : "; --name takes operators and other ranges, too");
+        ADD_NOTICE(result, "nothing_repeats", 0, "no %s occurs %" PRId64 " times%s",
+                   own->name ? "range of this name" : "annotation", own->least,
+                   own->name ? "" : "; --name takes operators and other ranges, too");
     }
     if (latency->single)
-        result_add_notice(result, "rare", latency->single, NULL, TPA_NOWHERE,
-                          "%" PRId64 " %s of names that occur less than %" PRId64 " times %s left out",
-                          latency->single, latency->single == 1 ? "range" : "ranges", own->least,
-                          latency->single == 1 ? "is" : "are");
+        ADD_NOTICE(result, "rare", latency->single,
+                   "%" PRId64 " %s of names that occur less than %" PRId64 " times %s left out",
+                   latency->single, latency->single == 1 ? "range" : "ranges", own->least,
+                   latency->single == 1 ? "is" : "are");
     if (latency->open)
-        result_add_notice(result, "open_ranges", latency->open, NULL, TPA_NOWHERE,
-                          "%" PRId64 " %s still open when recording stopped, and %s left out", latency->open,
-                          latency->open == 1 ? "range was" : "ranges were",
-                          latency->open == 1 ? "is" : "are");
+        ADD_NOTICE(result, "open_ranges", latency->open,
+                   "%" PRId64 " %s still open when recording stopped, and %s left out", latency->open,
+                   latency->open == 1 ? "range was" : "ranges were", latency->open == 1 ? "is" : "are");
 }
 
 static bool run_latency(const struct analysis_query *query, struct result *result, struct tpa_error *err)

@@ -162,21 +162,19 @@ static void notice_runs(const struct sequences *sequences, const struct sequence
     } else {
         buffer_printf(&text, "%" PRId64 " operations shorter than ", total->operations);
         quantity_append_time(&text, own->short_ns);
-        buffer_printf(&text, " lie in %" PRId64 " %s of %" PRId64 " and more; they take ", total->runs,
-                      total->runs == 1 ? "run" : "runs", own->least);
-        quantity_append_rounded_time(&text, (double)total->work_ns);
-        buffer_puts(&text, ", and between them the device is idle for ");
-        quantity_append_rounded_time(&text, (double)total->idle_ns);
-        buffer_puts(&text, ", ");
-        quantity_append_rounded_time(&text, (double)total->host_ns);
-        buffer_puts(&text, " of it because the host launched late");
-        if (sequences->graph_gain_ns) {
-            buffer_printf(&text, "; %ss of %" PRId64 " of the runs would save ", graph, sequences->graphs);
-            quantity_append_rounded_time(&text, (double)sequences->graph_gain_ns);
-            buffer_printf(&text, " at most within them (of all work: tpa whatif %s)", graph_option);
-        }
+        buffer_printf(&text,
+                      " lie in %" PRId64 " %s of %" PRId64
+                      " and more; they take %s, and between them the device is "
+                      "idle for %s, %s of it because the host launched late",
+                      total->runs, total->runs == 1 ? "run" : "runs", own->least, TIME_TEXT(total->work_ns),
+                      TIME_TEXT(total->idle_ns), TIME_TEXT(total->host_ns));
+        if (sequences->graph_gain_ns)
+            buffer_printf(&text,
+                          "; %ss of %" PRId64
+                          " of the runs would save %s at most within them (of all work: tpa whatif %s)",
+                          graph, sequences->graphs, TIME_TEXT(sequences->graph_gain_ns), graph_option);
     }
-    result_add_notice(result, "short_runs", total->runs, NULL, TPA_NOWHERE, "%s", text.at);
+    ADD_NOTICE(result, "short_runs", total->runs, "%s", text.at);
     result_make_clause(result);
 }
 
@@ -237,18 +235,16 @@ static struct table *repeats_table(const struct sequences *sequences, const stru
 static void add_notices(const struct sequences *sequences, struct result *result)
 {
     if (sequences->unlinked)
-        result_add_notice(result, "unlinked", sequences->unlinked, NULL, TPA_NOWHERE,
-                          "the call of %" PRId64
-                          " %s is not in the file: what made the gap before is not known",
-                          sequences->unlinked, sequences->unlinked == 1 ? "operation" : "operations");
+        ADD_NOTICE(result, "unlinked", sequences->unlinked,
+                   "the call of %" PRId64 " %s is not in the file: what made the gap before is not known",
+                   sequences->unlinked, sequences->unlinked == 1 ? "operation" : "operations");
     if (sequences->left_out)
-        result_add_notice(result, "chains_left_out", sequences->left_out, NULL, TPA_NOWHERE,
-                          "%" PRId64 " more chains repeat, with less time in their gaps",
-                          sequences->left_out);
+        ADD_NOTICE(result, "chains_left_out", sequences->left_out,
+                   "%" PRId64 " more chains repeat, with less time in their gaps", sequences->left_out);
     if (sequences->nameless)
-        result_add_notice(result, "names_left_out", sequences->nameless, NULL, TPA_NOWHERE,
-                          "%" PRId64 " rows have no whole names: these would take more than 64 MiB",
-                          sequences->nameless);
+        ADD_NOTICE(result, "names_left_out", sequences->nameless,
+                   "%" PRId64 " rows have no whole names: these would take more than 64 MiB",
+                   sequences->nameless);
 }
 
 static bool run_sequences(const struct analysis_query *query, struct result *result, struct tpa_error *err)

@@ -200,14 +200,12 @@ static void add_notices_about_code(const struct top *top, struct result *result)
     bool frames = ANY(i, trace->category_count,
                       trace->categories[i].kind == EVENT_PYTHON && trace->categories[i].event_count > 0);
     if (top->by & TOP_STACK && frames && trace->args[ARG_CALL_STACK].count == 0)
-        result_add_notice(
-            result, "no_call_stacks", 0, NULL, TPA_NOWHERE,
-            "Python frames are events of their own in this trace, and no operator carries its stack, "
-            "which torch uses; --by line and --by module go by the events");
+        ADD_NOTICE(result, "no_call_stacks", 0,
+                   "Python frames are events of their own in this trace, and no operator carries its stack, "
+                   "which torch uses; --by line and --by module go by the events");
     if (top->no_code || (top->group && group_has_no_modules(top->group)))
-        result_add_notice(result, "no_code", 0, NULL, TPA_NOWHERE,
-                          "no %s is in the recorded stacks; profile with with_stack=True",
-                          top->by & TOP_MODULE ? "nn.Module" : "function outside PyTorch");
+        ADD_NOTICE(result, "no_code", 0, "no %s is in the recorded stacks; profile with with_stack=True",
+                   top->by & TOP_MODULE ? "nn.Module" : "function outside PyTorch");
 }
 
 /* What is special about COUNT kernels and copies: MANY of them, or ONE. */
@@ -216,12 +214,10 @@ static void add_work_notice(struct result *result, const char *kind, const struc
 {
     uint64_t count = work->count;
     if (count == 1)
-        result_add_notice(result, kind, 1, NULL, TPA_NOWHERE, "1 kernel or copy (%.3f ms) %s",
-                          quantity_ms(work->total_ns), one);
+        ADD_NOTICE(result, kind, 1, "1 kernel or copy (%.3f ms) %s", quantity_ms(work->total_ns), one);
     else if (count)
-        result_add_notice(result, kind, (int64_t)count, NULL, TPA_NOWHERE,
-                          "%llu kernels and copies (%.3f ms) %s", (unsigned long long)count,
-                          quantity_ms(work->total_ns), many);
+        ADD_NOTICE(result, kind, (int64_t)count, "%llu kernels and copies (%.3f ms) %s",
+                   (unsigned long long)count, quantity_ms(work->total_ns), many);
 }
 
 /* A collective has the time of its kernels, which have rows of their own. */
@@ -232,11 +228,10 @@ static void add_nested_notice(const struct top *top, struct result *result)
     for (size_t i = 0; i < top->count && kernels && !operation; i++)
         operation = names_again(&top->at[i]) ? top->at[i].name.at : NULL;
     if (operation)
-        result_add_notice(
-            result, "nested", 0, NULL, TPA_NOWHERE,
-            "rows are nested: %s has the time of the kernels that it launched, which have rows of "
-            "their own%s",
-            operation, top->sorted ? " and come first" : "");
+        ADD_NOTICE(result, "nested", 0,
+                   "rows are nested: %s has the time of the kernels that it launched, which have rows of "
+                   "their own%s",
+                   operation, top->sorted ? " and come first" : "");
 }
 
 void top_add_notices(const struct top *top, struct result *result)
@@ -246,8 +241,7 @@ void top_add_notices(const struct top *top, struct result *result)
     const struct attribution *launches = attribution_of(trace);
     add_notices_about_code(top, result);
     if (!counts->has_device)
-        result_add_notice(result, "no_gpu", 0, NULL, TPA_NOWHERE,
-                          "nothing ran on a device, or it was not recorded");
+        ADD_NOTICE(result, "no_gpu", 0, "nothing ran on a device, or it was not recorded");
     add_nested_notice(top, result);
     add_work_notice(
         result, "gpu_work_without_call", &counts->callless[UNLINKED_EARLY],
@@ -281,8 +275,8 @@ void top_add_notices(const struct top *top, struct result *result)
         "was launched by an operator whose only callee has its own name: as in torch the two are one "
         "call, with the callee's kernels only");
     if (counts->moved_calls)
-        result_add_notice(
-            result, "calls_without_operator", (int64_t)counts->moved_calls, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "calls_without_operator", (int64_t)counts->moved_calls,
             counts->moved_calls == 1
                 ? "%llu runtime call of another thread belongs to no operator: as in torch it is counted "
                   "on the thread that stopped the profiler"
@@ -290,8 +284,8 @@ void top_add_notices(const struct top *top, struct result *result)
                   "on the thread that stopped the profiler",
             (unsigned long long)counts->moved_calls);
     if (counts->unfinished)
-        result_add_notice(
-            result, "unfinished_regions", (int64_t)counts->unfinished, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "unfinished_regions", (int64_t)counts->unfinished,
             counts->unfinished == 1
                 ? "%llu region was still open when recording stopped: as in torch it ends with what is around it, and "
                   "has no self time"
@@ -299,8 +293,8 @@ void top_add_notices(const struct top *top, struct result *result)
                   "them, and have no self time",
             (unsigned long long)counts->unfinished);
     if (counts->guessed_async)
-        result_add_notice(
-            result, "async_guessed", (int64_t)counts->guessed_async, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "async_guessed", (int64_t)counts->guessed_async,
             counts->guessed_async == 1
                 ? "%llu region is treated as asynchronous by its name (nccl:, gloo: ...), as the file "
                   "does not record it: it has no self time"
@@ -308,15 +302,15 @@ void top_add_notices(const struct top *top, struct result *result)
                   "does not record it: they have no self time",
             (unsigned long long)counts->guessed_async);
     if (counts->forked)
-        result_add_notice(
-            result, "torchscript_fork", (int64_t)counts->forked, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "torchscript_fork", (int64_t)counts->forked,
             "TorchScript started functions with fork (%llu calls of <forked function>): a function that waits for one and "
             "goes on in another thread is asynchronous in torch and has no self time there; the file does not record "
             "that, so its self time here holds the wait",
             (unsigned long long)counts->forked);
     if (counts->lookalikes)
-        result_add_notice(
-            result, "kernels_by_number", (int64_t)counts->lookalikes, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "kernels_by_number", (int64_t)counts->lookalikes,
             "kernels were given to runtime calls that belong to no operator but have the number of one, as "
             "torch up to 2.14 gives them; 2.15 does not (--torch-version 2.15), and the file does not say "
             "which it is from");
@@ -336,8 +330,8 @@ void top_add_notices(const struct top *top, struct result *result)
                 "one around the launching call");
     }
     if (counts->waits.count) {
-        result_add_notice(
-            result, "stream_waits", (int64_t)counts->waits.count, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "stream_waits", (int64_t)counts->waits.count,
             "streams waited %llu %s (%.3f ms): as in torch that is in the time of devices, and of operators; "
             "tpa summary and roofline count work alone",
             (unsigned long long)counts->waits.count, counts->waits.count == 1 ? "time" : "times",

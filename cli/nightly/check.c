@@ -323,9 +323,8 @@ static void notice_accepted(const struct nightly *nightly, int64_t run, struct r
             alike += same;
         }
         if (first->run == run && !reported)
-            result_add_notice(result, "accepted", alike, NULL, TPA_NOWHERE,
-                              "%s accepted from this run on: %s",
-                              first->name ? "levels are" : "all levels are", first->reason);
+            ADD_NOTICE(result, "accepted", alike, "%s accepted from this run on: %s",
+                       first->name ? "levels are" : "all levels are", first->reason);
     }
 }
 
@@ -336,16 +335,16 @@ void nightly_notice(const struct nightly *nightly, const struct nightly_args *ar
     size_t count = 0;
     size_t earlier = nightly_earlier(nightly);
     if (run->no_baseline)
-        result_add_notice(result, "no_baseline", 1, NULL, TPA_NOWHERE,
-                          "this run cannot be judged, and later runs are not compared with it: %s",
-                          run->no_baseline);
+        ADD_NOTICE(result, "no_baseline", 1,
+                   "this run cannot be judged, and later runs are not compared with it: %s",
+                   run->no_baseline);
     else if (earlier == 0)
-        result_add_notice(result, "first_run", 1, NULL, TPA_NOWHERE,
-                          "this is the first run of %s (%s): there is nothing to compare it with yet",
-                          run->label, run->gpu);
+        ADD_NOTICE(result, "first_run", 1,
+                   "this is the first run of %s (%s): there is nothing to compare it with yet", run->label,
+                   run->gpu);
     else if (earlier < HISTORY_LEAST_RUNS)
-        result_add_notice(result, "few_runs", (int64_t)earlier, NULL, TPA_NOWHERE,
-                          "too few earlier runs to judge a change: it takes %d", HISTORY_LEAST_RUNS);
+        ADD_NOTICE(result, "few_runs", (int64_t)earlier,
+                   "too few earlier runs to judge a change: it takes %d", HISTORY_LEAST_RUNS);
     notice_accepted(nightly, run->id, result);
     struct buffer message = { 0 };
     for (size_t i = 0; i < nightly->series.count; i++) {
@@ -355,21 +354,20 @@ void nightly_notice(const struct nightly *nightly, const struct nightly_args *ar
             continue;
         buffer_clear(&message);
         add_message(&message, nightly, i);
-        result_add_notice(result, "new", 1, NULL, TPA_NOWHERE, "%s", message.at);
+        ADD_NOTICE(result, "new", 1, "%s", message.at);
         result_make_answered(result);
     }
     buffer_release(&message);
     if (count > MOST_SHOWN) {
-        result_add_notice(result, "more_new", (int64_t)(count - MOST_SHOWN), NULL, TPA_NOWHERE,
-                          "%zu further row%s NEW", count - MOST_SHOWN,
-                          count - MOST_SHOWN == 1 ? " is" : "s are");
+        ADD_NOTICE(result, "more_new", (int64_t)(count - MOST_SHOWN), "%zu further row%s NEW",
+                   count - MOST_SHOWN, count - MOST_SHOWN == 1 ? " is" : "s are");
         result_make_answered(result);
     }
     if (count > 0)
-        result_add_notice(result, "accept", 0, NULL, TPA_NOWHERE,
-                          "if the new level is wanted: tpa nightly accept --store %s --label %s --reason WHY",
-                          nightly_store_word(args->store, &result->arena),
-                          nightly_store_word(run->label, &result->arena));
+        ADD_NOTICE(result, "accept", 0,
+                   "if the new level is wanted: tpa nightly accept --store %s --label %s --reason WHY",
+                   nightly_store_word(args->store, &result->arena),
+                   nightly_store_word(run->label, &result->arena));
 }
 
 const struct table_shape nightly_check_tables[] = {

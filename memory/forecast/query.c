@@ -355,7 +355,7 @@ static void add_sentence(struct forecast_query *query, const struct forecast_dev
         buffer_printf(&out, "; %.0f %% of the growth is %.*s", 100 * forecast->grown.at[0].share,
                       (int)names_length(query->texts.names, forecast->grown.at[0].name),
                       names_text(query->texts.names, forecast->grown.at[0].name));
-    result_add_notice(result, "forecast", 0, NULL, TPA_NOWHERE, "%.*s", (int)out.count, out.at);
+    ADD_NOTICE(result, "forecast", 0, "%.*s", (int)out.count, out.at);
     result_make_verdict(result);
 }
 
@@ -415,12 +415,11 @@ bool forecast_answer(struct forecast_query *query, const char *const *targets, s
         }
     }
     if (query->devices.at[0].is_host)
-        result_add_notice(
-            result, "only_recorded", 0, NULL, TPA_NOWHERE,
-            "of the host only what was recorded counts: memory that was in use before is not in it");
+        ADD_NOTICE(result, "only_recorded", 0,
+                   "of the host only what was recorded counts: memory that was in use before is not in it");
     else
-        result_add_notice(
-            result, "on_top", 0, NULL, TPA_NOWHERE,
+        ADD_NOTICE(
+            result, "on_top", 0,
             "memory outside of the allocator comes on top: the CUDA context, NCCL's buffers, other processes");
     return true;
 }
