@@ -432,7 +432,7 @@ static bool add_host_step_bar(struct headline *headline)
     return true;
 }
 
-const char *headline_recorded_word(const struct headline *headline)
+const char *headline_recorded_word(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     double recorded_ns = 0;
@@ -441,6 +441,8 @@ const char *headline_recorded_word(const struct headline *headline)
         recorded_ns += (double)summary->ranks[i].time_ns;
     if (devices > summary->rank_count)
         recorded_ns *= (double)devices / (double)summary->rank_count;
+    if (!summary->gpu && 2 * summary->top_ns < recorded_ns)
+        return arena_printf(headline->texts, "of %s recorded", headline_time(headline, recorded_ns));
     return summary->top_ns <= recorded_ns ? "recorded"
            : summary->gpu                 ? "recorded on all streams"
                                           : "recorded on all threads";

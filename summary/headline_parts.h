@@ -64,7 +64,7 @@ double headline_part_share(const struct account_rank *rank, enum account_part pa
 const struct account_rank *headline_waiting_rank(const struct headline *headline);
 
 /* What a sum of times in the recording is of: each stream, or thread, counts. */
-const char *headline_recorded_word(const struct headline *headline);
+const char *headline_recorded_word(struct headline *headline);
 
 /* Add bars of a step, or of what was recorded: of devices, else of the host. */
 void headline_add_bars(struct headline *headline);

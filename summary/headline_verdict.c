@@ -627,7 +627,8 @@ static const char *describe_outside(struct headline *headline)
     const struct summary *summary = headline->summary;
     const struct trace *trace = summary->trace;
     double outside_ns = 0, all_ns = 0;
-    if (headline->step || summary->has_frames || !(summary->features & FEATURE_OPS))
+    bool of_ranges = strcmp(summary_op_word(summary), "ranges") == 0;
+    if (headline->step || summary->has_frames || !(summary->features & FEATURE_OPS || of_ranges))
         return NULL;
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct intervals busy = { 0 };
@@ -647,9 +648,9 @@ static const char *describe_outside(struct headline *headline)
         return NULL;
     return arena_printf(
         headline->texts,
-        "%.1f %% of the time from the first operator to the last is outside of any, and what the host does "
+        "%.1f %% of the time from the first %s to the last is outside of any, and what the host does "
         "there was not recorded; no GPU was recorded.",
-        quantity_percent(outside_ns / all_ns));
+        quantity_percent(outside_ns / all_ns), of_ranges ? "range" : "operator");
 }
 
 /* Was something recorded, but no call of a runtime or driver? */

@@ -146,6 +146,7 @@ bool unexplained_describe(const struct summary *summary, struct buffer *text, st
         .recipe = kinds[most].recipe,
     };
     bool is_torch_on_cuda = trace_framework(summary->trace) == FRAMEWORK_TORCH &&
+                            summary->trace->files[0].producer != PRODUCER_ONNX &&
                             device_type_has_cuda(trace_device_type(summary->trace));
     bool is_known = kinds[most].cause != GAP_QUEUED || is_torch_on_cuda;
     if (!is_known)

@@ -1348,6 +1348,38 @@ TEST(a_bar_is_of_no_step_without_work)
     assert_int_equal(result->answer->bars_ns, 500000);
 }
 
+/* Ranges of a program take 1 ms of 10, or 6: a share of what was recorded is none of the bar, which says what it is of. */
+TEST(a_bar_of_ranges_is_of_what_was_recorded)
+{
+    for (int64_t most_us = 500; most_us <= 5500; most_us += 5000) {
+        bool little = most_us == 500;
+        drawn_file()->producer = PRODUCER_CHROME;
+        draw_op_us("", "mix", 0, 500);
+        draw_op_us("", "mix", 10000 - most_us, most_us);
+        answer();
+        assert_string_equal(result->answer->bars_title,
+                            little ? "Own time of ranges on the host, 1.000ms of 10.000ms recorded"
+                                   : "Own time of ranges on the host, 6.000ms recorded");
+        assert_int_equal(strstr(result->answer->verdict,
+                                "90.0 % of the time from the first range to the last is outside of any") !=
+                             NULL,
+                         little);
+    }
+}
+
+/* ONNX Runtime records no calls: the profiler of the device would, but no option of torch's. */
+TEST(what_launches_is_recorded_as_the_producer_can)
+{
+    for (int onnx = 0; onnx < 2; onnx++) {
+        drawn_file()->producer = onnx ? PRODUCER_ONNX : PRODUCER_KINETO;
+        for (int64_t n = 0; n < 3; n++)
+            draw_work_us("kernel", "a", 1000 * n, 100, DRAW_NO_CALL);
+        answer();
+        assert_string_equal(result->answer->findings.at[0].action, "Record the calls that launch");
+        assert_int_equal(strstr(result->answer->findings.at[0].advice, "ProfilerActivity") != NULL, !onnx);
+    }
+}
+
 /* With one rank nothing is known of waits for collectives on the host: their price is unknown, not 0. */
 TEST(communication_on_the_host_of_one_rank_is_not_looked_at)
 {
