@@ -7,6 +7,7 @@
 #include "summary/finding_work.h"
 
 #include "base/quantity.h"
+#include "base/rows.h"
 #include "base/sum.h"
 #include "derive/gpu_events.h"
 #include "derive/op_cost.h"
@@ -17,7 +18,10 @@ struct slow_call {
     event_id op;     /* whose size is known */
     event_id inner;  /* the operator in it, or itself, that takes most of its own */
     int64_t over_ns; /* what OP takes beyond its operations and bytes */
-    bool first;      /* of the name of OP in its file */
+    uint32_t file;
+    name_id name;
+    int64_t start_ns;
+    bool first; /* of NAME in FILE */
 };
 
 struct slow_calls {
@@ -57,11 +61,23 @@ static int64_t needed_ns(const struct trace *trace, event_id e)
 static bool is_first_call(const struct trace *trace, event_id e)
 {
     const struct trace_file *file = &trace->files[trace->tracks[trace->track[e]].file];
-    for (event_id i = file->first_event; i < file->first_event + file->event_count; i++)
-        if (trace->name[i] == trace->name[e] && trace->kind[i] == EVENT_OP &&
-            trace_start_ns(trace, i) < trace_start_ns(trace, e))
-            return false;
-    return true;
+    return !ANY_FROM(i, file->first_event, file->first_event + file->event_count,
+                     trace->name[i] == trace->name[e] && trace->kind[i] == EVENT_OP &&
+                         trace_start_ns(trace, i) < trace_start_ns(trace, e));
+}
+
+static const struct key by_call[] = { ASC(struct slow_call, file), ASC(struct slow_call, name), KEY_END };
+static const struct key by_first[] = { ASC(struct slow_call, file), ASC(struct slow_call, name),
+                                       ASC(struct slow_call, start_ns), KEY_END };
+
+/* Sort FOUND, and mark the first calls: of those of a name only the earliest may be one. */
+static void mark_first_calls(struct slow_calls *found, const struct trace *trace)
+{
+    SORT(found, by_first);
+    FOR_GROUPS(found, by_call, first, end) {
+        (void)end;
+        found->at[first].first = is_first_call(trace, found->at[first].op);
+    }
 }
 
 /* None where devices worked, or without sizes. Release with VEC_FREE. */
@@ -104,6 +120,7 @@ static struct slow_calls slow_calls_find(const struct trace *trace)
             parent->inner = of->inner;
         }
     }
+    mark_first_calls(&found, trace);
     for (size_t i = 0; i < found.count; i++) {
         found.later += !found.at[i].first;
         sum_add(found.at[i].first ? &found.first_over_ns : &found.later_over_ns, found.at[i].over_ns);

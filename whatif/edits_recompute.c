@@ -59,13 +59,20 @@ static void keep_in_nodes(const struct intervals *nodes, struct intervals *opera
     intervals_merge(operators);
 }
 
-void edit_no_recompute(const struct editing *editing)
+/* Does the trace have nodes of a backward pass, and operators that may be computed again in them? */
+static bool has_both(const struct trace *trace, const struct name_flags *nodes,
+                     const struct name_flags *forward)
+{
+    return ANY(id, names_count(trace->names), nodes->flags[id]) &&
+           ANY(id, names_count(trace->names), forward->flags[id]);
+}
+
+static void drop_recomputed(const struct editing *editing, const struct name_flags *of_nodes,
+                            const struct name_flags *of_forward)
 {
     const struct replay_graph *graph = editing->graph;
-    struct name_flags of_nodes = name_flags_of(editing->trace, is_node),
-                      of_forward = name_flags_of(editing->trace, is_of_forward_pass);
-    struct intervals *nodes = events_by_start(editing, &of_nodes),
-                     *recomputed = events_by_start(editing, &of_forward);
+    struct intervals *nodes = events_by_start(editing, of_nodes),
+                     *recomputed = events_by_start(editing, of_forward);
     for (size_t t = 0; t < graph->thread_count; t++) {
         keep_in_nodes(&nodes[t], &recomputed[t]);
         editing->effect->count += recomputed[t].count;
@@ -77,5 +84,13 @@ void edit_no_recompute(const struct editing *editing)
             editing_scale_work(editing, i, 0);
     arena_free(nodes);
     arena_free(recomputed);
-    EACH(free, of_nodes.flags, of_forward.flags);
+}
+
+void edit_no_recompute(const struct editing *editing)
+{
+    struct name_flags nodes = name_flags_of(editing->trace, is_node),
+                      forward = name_flags_of(editing->trace, is_of_forward_pass);
+    if (has_both(editing->trace, &nodes, &forward))
+        drop_recomputed(editing, &nodes, &forward);
+    EACH(free, nodes.flags, forward.flags);
 }
