@@ -13,15 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                  *bare = read_bytes_as(&format_perfetto, data, size, &(struct ingest_options){ .workers = 1 },
                                        &err);
     must((full == NULL) == (bare == NULL));
-    if (full) {
-        must(full->event_count == bare->event_count && full->track_count >= bare->track_count);
-        must(full->flows_seen == bare->flows_seen && full->samples_seen == bare->samples_seen);
-        for (event_id e = 0; e < full->event_count; e++) {
-            must(trace_start_ns(full, e) == trace_start_ns(bare, e) &&
-                 trace_dur_ns(full, e) == trace_dur_ns(bare, e));
-            must(trace_dur_ns(full, e) >= 0 && full->kind[e] == bare->kind[e]);
-        }
-    }
+    if (full)
+        must_have_same_events(full, bare);
     trace_free(full);
     trace_free(bare);
     return 0;

@@ -11,11 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct format *const readers[] = { &format_speedscope, &format_folded, &format_cpuprofile,
                                              &format_pprof, &format_printed_stats };
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
-        struct tpa_error err = { 0 };
-        struct source *source = source_open_memory(data, size, "fuzz", &err);
-        profile_free(source ? readers[i]->read_profile(source, &err) : NULL);
+        profile_free(fuzz_profile(readers[i], data, size));
         readers[i]->sniff((const char *)data, size);
-        source_free(source);
     }
     return 0;
 }
