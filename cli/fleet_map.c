@@ -105,7 +105,7 @@ static bool list_files(struct fleet_map *map, char *const *operands, size_t coun
         tpa_fail(err, TPA_NOWHERE, "no traces and no facts are in this directory");
         tpa_hint(
             err,
-            "files that end in .json, .json.gz, .tpa, .facts and the like are looked for, and tables of rocprofv3 (.csv)");
+            "files that end in .json, .json.gz, .tpa, .facts and the like are looked for, and tables of rocprofv3 (.csv); dumps of PyTorch's Flight Recorder are for tpa hang");
         return tpa_in_file(err, operands[0]);
     }
     return true;
