@@ -10,7 +10,7 @@
 
 struct whatif_args {
     struct load_args load;
-    struct opt_list scales, syncs;
+    struct opt_list scales, syncs, avoids;
     bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
     bool fuse_attention, fuse_optimizer, no_recompute, no_compile, no_contention;
     const char *contention, *contention_from;
@@ -81,6 +81,11 @@ static const struct opt whatif_opts[] = {
     OPT_FLAG(
         0, "fuse-optimizer", struct whatif_args, fuse_optimizer,
         "optimizers do each operation once for all parameters (foreach=True; without devices fused=True)"),
+    OPT_LIST(
+        0, "avoid", struct whatif_args, avoids, "WHAT",
+        "what another program for the same result does not do is gone. WHAT is copies (contiguous, clone), float64 "
+        "(float32 in its place), dense-gradients (of embeddings) or index-gradients (of loops over a tensor); may be "
+        "given several times"),
     OPT_FLAG(0, "overlap-comm", struct whatif_args, overlap_comm, "nobody waits for communication"),
     OPT_TEXT(
         0, "contention", struct whatif_args, contention, "FACTOR",
@@ -135,6 +140,10 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
         *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_NO_SYNC,
                                           .pattern = args->syncs.at[i],
                                           .pattern_len = strlen(args->syncs.at[i]) };
+    for (size_t i = 0; i < args->avoids.count; i++)
+        *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_AVOID,
+                                          .pattern = args->avoids.at[i],
+                                          .pattern_len = strlen(args->avoids.at[i]) };
     if (args->at_peak == 0)
         return tpa_fail(err, TPA_NOWHERE, "--at-peak takes a share above 0, such as 20%%");
     if (args->at_peak > 1)
@@ -431,12 +440,12 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
         VEC_FREE(&request.edits);
         return output_result(known, &output, err) ? EXIT_FINE : EXIT_TROUBLE;
     }
-    const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
-                                      : args->overlap_comm || args->no_contention ||
-                                              args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse ||
-                                              args->fuse_attention || args->batch || args->tensor_cores
-                                          ? &sized_wants
-                                          : &whatif_wants;
+    const struct trace_wants *wants =
+        args->to == TO_CHROME ? &all_wants
+        : args->overlap_comm || args->no_contention || args->comm_bandwidth > 0 || args->at_peak > 0 ||
+                args->fuse || args->fuse_attention || args->batch || args->tensor_cores || args->avoids.count
+            ? &sized_wants
+            : &whatif_wants;
     struct trace *other = NULL;
     fine = fine && measure_elsewhere(call, &request.edits, &other, err);
     SCOPED_BY(trace_free_at) struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;

@@ -1225,6 +1225,7 @@ void finding_rules_look(struct pricing *pricing)
     finding_add_attention(pricing);
     finding_add_recomputation(pricing);
     finding_add_optimizer(pricing);
+    finding_add_avoidable(pricing);
     if (summary->gpu)
         finding_rules_find_devices(pricing);
     else {

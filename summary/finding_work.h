@@ -15,4 +15,7 @@ void finding_add_slow_calls(struct pricing *pricing);
 void finding_add_tensor_cores(struct pricing *pricing);
 void finding_add_slow_operators(struct pricing *pricing);
 
+/* Work that another program for the same result does not do. finding_avoid.c */
+void finding_add_avoidable(struct pricing *pricing);
+
 #endif

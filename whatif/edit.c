@@ -14,6 +14,22 @@ static const char *const target_words[TARGETS] = {
     [TARGET_CATEGORY] = "category",
 };
 
+const char *const edit_avoid_words[AVOIDABLES] = {
+    [AVOID_COPIES] = "copies",
+    [AVOID_FLOAT64] = "float64",
+    [AVOID_DENSE_GRADIENTS] = "dense-gradients",
+    [AVOID_INDEX_GRADIENTS] = "index-gradients",
+};
+
+enum avoidable edit_avoidable(const char *word, size_t len)
+{
+    size_t what = 0;
+    while (what < AVOIDABLES &&
+           !(strlen(edit_avoid_words[what]) == len && memcmp(edit_avoid_words[what], word, len) == 0))
+        what++;
+    return (enum avoidable)what;
+}
+
 /* clang-format off */
 static const struct {
     const char *option, *assumption;
@@ -36,6 +52,7 @@ static const struct {
     [EDIT_COMM_BANDWIDTH] = { "--comm-bandwidth", "a collective takes its bytes on the bus divided by the bandwidth, from when the last rank is there; of one rank's recording alone, from its start" },
     [EDIT_TENSOR_CORES] = { "--tensor-cores", "products in float32 run on tensor cores, in TF32 (float16 where the device has none), by the peaks of the data sheet; half the time where these are unknown, and not faster than their bytes, nor than the shortest kernel (or 2 us); the program bears the precision" },
     [EDIT_BATCH] = { "--batch", "launches, other calls, collectives, the optimizer and sums of gradients take what they took; kernels, copies of inputs and computing operators of the host take at most as many times as long as the batch is larger; at least, a kernel takes what the device needs at its peak, where its operations are known, else what is more than its threads hold, and an operator of the host half of that; loading ahead may keep up, or not; the memory suffices (tpa memory --forecast)" },
+    [EDIT_AVOID] = { "--avoid", "the result is the same, or as good, without it: copies that the program asks for within the host's memory; float64, as float32, which takes half the time, and of products on devices what the peaks of both say; the filling of gradients as large as the table of an embedding, and where sizes were recorded the optimizer's work on its unused rows; the filling and adding of a gradient as large as a tensor for each index of it" },
     [EDIT_RANKS_LIKE_MEDIAN] = { "--ranks like-median", "the work of slower ranks, on the host and on devices, takes as long in all as the median rank's" },
     [EDIT_GPUS_LIKE_MEDIAN] = { "--ranks gpu-like-median", "the device work of slower ranks takes as long in all as the median rank's" },
 };

@@ -35,6 +35,7 @@ enum edit_kind {
     EDIT_GPUS_LIKE_MEDIAN,  /* their devices are */
     EDIT_TENSOR_CORES,      /* matrix products in float32 run on tensor cores */
     EDIT_BATCH,             /* a batch of FACTOR times the samples */
+    EDIT_AVOID, /* what PATTERN, one of edit_avoid_words, says is not done: another program has the same result without it */
     EDIT_KINDS
 };
 
@@ -51,10 +52,24 @@ enum edit_target {
     TARGETS
 };
 
+/* What EDIT_AVOID leaves out. */
+enum avoidable {
+    AVOID_COPIES,          /* copies of tensors on the host, in their own type */
+    AVOID_FLOAT64,         /* float64: it is float32 */
+    AVOID_DENSE_GRADIENTS, /* gradients as large as the table of an embedding */
+    AVOID_INDEX_GRADIENTS, /* gradients as large as a tensor, for each index of it in a loop */
+    AVOIDABLES
+};
+extern const char *const edit_avoid_words[AVOIDABLES];
+
+/* What WORD says; AVOIDABLES: nothing. */
+enum avoidable edit_avoidable(const char *word, size_t len);
+
 struct edit {
     enum edit_kind kind;
     enum edit_target target;
-    const char *pattern; /* regular expression, or the word of a category; owned by the caller */
+    const char
+        *pattern; /* regular expression, or the word of a category or of EDIT_AVOID; owned by the caller */
     size_t pattern_len;
     double factor;
     const struct contention

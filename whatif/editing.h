@@ -50,8 +50,9 @@ void editing_scale_ranges(const struct editing *editing, const struct intervals 
 /* ---- the edits ---- */
 
 /* Apply the edit to editing->changes, and add what it changed to editing->effect: all functions below. False and ERR if
- * the pattern is not a regular expression, or edit_scale finds nothing that matches. */
+ * the pattern is not a regular expression, or a word of edit_avoid, or edit_scale finds nothing that matches. */
 bool edit_scale(const struct editing *editing, struct tpa_error *err);
+bool edit_avoid(const struct editing *editing, struct tpa_error *err);
 bool edit_no_sync(const struct editing *editing, struct tpa_error *err);
 void edit_no_data_wait(const struct editing *editing);
 void edit_no_compile(const struct editing *editing);

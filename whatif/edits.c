@@ -29,6 +29,7 @@ bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_ef
     case EDIT_GPUS_LIKE_MEDIAN: edit_ranks_like_median(&editing, true); break;
     case EDIT_TENSOR_CORES: edit_tensor_cores(&editing); break;
     case EDIT_BATCH: edit_batch(&editing); return editing_fits(&editing, err);
+    case EDIT_AVOID: return edit_avoid(&editing, err);
     case EDIT_KINDS: break;
     }
     return true;

@@ -160,6 +160,7 @@ static const char *const command_lines[] = {
     "whatif --batch 2x --at-peak 20% t",
     "whatif --overlap-comm --contention-from u t",
     "whatif --fuse-attention --fuse-optimizer --no-recompute --pinned-copies t",
+    "whatif --avoid float64 --avoid dense-gradients t",
 };
 
 static const char *const output_formats[] = { "", "csv", "json", "md", "arrow" };

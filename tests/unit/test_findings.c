@@ -430,6 +430,111 @@ static void draw_first_call(bool wrong, int64_t us, int64_t n)
     draw_op_us("cpu_op", "aten::relu", us + 15000, 1000);
 }
 
+/*
+ *   host   0 [ aten::clone: aten::copy_ ) 300 [ aten::mm       1000
+ *
+ * Without the copy the step takes 700 us. Fine: another operator copies.
+ */
+static void draw_host_copies(bool wrong, int64_t us, int64_t n)
+{
+    (void)n;
+    if (!wrong)
+        draw_op_us("cpu_op", "aten::reshape", us, 310);
+    draw_op_us("cpu_op", "aten::clone", us, 300);
+    draw_op_us("cpu_op", "aten::copy_", us + 10, 280);
+    draw_op_us("cpu_op", "aten::mm", us + 310, 690);
+}
+
+/* The product of 600 us is of float64, and takes half in float32. Fine: a number is of it, which has no sizes. */
+static void draw_float64(bool wrong, int64_t us, int64_t n)
+{
+    (void)n;
+    draw_op_us("cpu_op", "aten::mm", us, 600);
+    draw_text(ARG_INPUT_DIMS, wrong ? "[[256, 256], [256, 256]]" : "[[256, 256], []]");
+    draw_text(ARG_INPUT_TYPES, wrong ? "[\"double\",\"double\"]" : "[\"float\",\"double\"]");
+    draw_op_us("cpu_op", "aten::addmm", us + 600, 400);
+    draw_text(ARG_INPUT_DIMS, "[[256], [256, 256], [256, 256]]");
+    draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\",\"float\"]");
+}
+
+/*
+ *   host     0 [ launch of the product, launch, cudaDeviceSynchronize                 ) 980   1000
+ *   device           20 [ product ) 420 [ elementwise ) 820
+ *
+ * Of a B200, whose peaks are 37 TFLOP/s in float64 and 75 in float32: the product takes 197.33 us, and what moves bytes 200.
+ */
+static void draw_float64_on_device(bool wrong, int64_t us, int64_t n)
+{
+    if (n == 0)
+        *VEC_PUSH(&drawn_file()->devices) =
+            (struct trace_device){ .id = 0, .name = "NVIDIA B200", .sm_count = 148 };
+    for (int64_t i = 0; i < 2; i++) {
+        draw_op_us("cpu_op", i ? "aten::relu" : "aten::mm", us + 8 * i, 8);
+        draw_text(ARG_INPUT_DIMS, "[[256, 256], [256, 256]]");
+        draw_text(ARG_INPUT_TYPES, wrong ? "[\"double\",\"double\"]" : "[\"float\",\"float\"]");
+        draw_kernel_us(i ? "elementwise" : "dgemm", us + 8 * i + 1, 5, us + 20 + 400 * i, 400, 3 * n + i + 1);
+    }
+    draw_call_us("cudaDeviceSynchronize", us + 20, 960, 3 * n + 3);
+}
+
+/*
+ *   host   0 [ aten::embedding_dense_backward: aten::zeros 300 ) 400 [ aten::add_, in SGD 200 ) 600 [ aten::mm   1000
+ *
+ * Of 1000 rows 100 are used: nothing is filled, and the optimizer takes a tenth. Fine: 600 are used.
+ */
+static void draw_dense_gradient(bool wrong, int64_t us, int64_t n)
+{
+    (void)n;
+    draw_op_us("cpu_op", "aten::embedding_dense_backward", us, 400);
+    draw_text(ARG_INPUT_DIMS, wrong ? "[[100, 64], [100], [], [], []]" : "[[600, 64], [600], [], [], []]");
+    draw_text(ARG_INPUT_TYPES, "[\"float\",\"long int\",\"Scalar\",\"Scalar\",\"Scalar\"]");
+    draw_text(ARG_CONCRETE_INPUTS, "[\"\",\"\",\"1000\",\"-1\",\"False\"]");
+    draw_op_us("cpu_op", "aten::zeros", us + 10, 300);
+    draw_op_us("user_annotation", "Optimizer.step#SGD.step", us + 400, 200);
+    draw_op_us("cpu_op", "aten::add_", us + 400, 200);
+    draw_text(ARG_INPUT_DIMS, "[[1000, 64], [1000, 64], []]");
+    draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\",\"Scalar\"]");
+    draw_op_us("cpu_op", "aten::mm", us + 600, 400);
+}
+
+/* The same without sizes: the table is filled for most of its gradient. Fine: for less than half. */
+static void draw_unsized_dense_gradient(bool wrong, int64_t us, int64_t n)
+{
+    (void)n;
+    draw_op_us("cpu_op", "aten::embedding_dense_backward", us, 400);
+    draw_op_us("cpu_op", "aten::zeros", us + 10, wrong ? 210 : 190);
+    draw_op_us("cpu_op", "aten::mm", us + 600, 400);
+}
+
+/*
+ *   host     0 [ aten::embedding_dense_backward: launch, launch ) 20 [ cudaDeviceSynchronize  ) 980 1000
+ *   device           20 [ fill 600 us )[ elementwise, 300 us )
+ *
+ * Fine: the fill takes 3 us.
+ */
+static void draw_dense_gradient_on_device(bool wrong, int64_t us, int64_t n)
+{
+    int64_t fill_us = wrong ? 600 : 3;
+    draw_op_us("cpu_op", "aten::embedding_dense_backward", us, 20);
+    draw_op_us("cpu_op", "aten::zero_", us, 11);
+    draw_kernel_us("fill", us, 10, us + 20, fill_us, 3 * n + 1);
+    draw_kernel_us("embedding_backward", us + 12, 5, us + 20 + fill_us, 900 - fill_us, 3 * n + 2);
+    draw_call_us("cudaDeviceSynchronize", us + 20, 930, 3 * n + 3);
+}
+
+/* Eight gradients of x[i], each of which fills 30 us and adds 20: 400 us. Fine: seven. */
+static void draw_index_gradient(bool wrong, int64_t us, int64_t n)
+{
+    (void)n;
+    for (int64_t i = 0, at_us = us; i < (wrong ? 8 : 7); i++, at_us += 70) {
+        draw_op_us("cpu_op", "autograd::engine::evaluate_function: SelectBackward0", at_us, 70);
+        draw_op_us("cpu_op", "aten::select_backward", at_us + 1, 40);
+        draw_op_us("cpu_op", "aten::zeros", at_us + 2, 30);
+        draw_op_us("cpu_op", "aten::add_", at_us + 45, 20);
+    }
+    draw_op_us("cpu_op", "aten::mm", us + 600, 400);
+}
+
 static const struct price_case {
     enum finding_rule rule;
     void (*draw)(bool wrong, int64_t us, int64_t n); /* what goes on in step N, which begins at US */
@@ -452,6 +557,13 @@ static const struct price_case {
     { FINDING_OPTIMIZER, draw_optimizer, 445.54, .advice = "fused=True" },
     { FINDING_OPTIMIZER, draw_host_optimizer, 385, .advice = "makes no temporary tensors" },
     { FINDING_RECOMPUTATION, draw_recomputation, 220, .advice = "checkpoint fewer blocks" },
+    { FINDING_HOST_COPIES, draw_host_copies, 300, .advice = "leave out clone()" },
+    { FINDING_FLOAT64, draw_float64, 300, .advice = "float32 where its precision suffices" },
+    { FINDING_FLOAT64, draw_float64_on_device, 402.667 },
+    { FINDING_DENSE_GRADIENT, draw_dense_gradient, 480, .advice = "sparse=True" },
+    { FINDING_DENSE_GRADIENT, draw_unsized_dense_gradient, 210 },
+    { FINDING_DENSE_GRADIENT, draw_dense_gradient_on_device, 600 },
+    { FINDING_INDEX_GRADIENT, draw_index_gradient, 400, .advice = "x.unbind(0)" },
     { FINDING_THREADS, draw_slow_threads, 2993.6, .advice = "OMP_NUM_THREADS=1", .step_us = 4000 },
     { FINDING_FIRST_CALLS, draw_first_call, 13996.8, .advice = "before the recording", .step_us = 16000,
       .no_steps = true },
