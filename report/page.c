@@ -414,6 +414,7 @@ static bool emit_section(struct writing *page, const struct page *of, const stru
 {
     bool good = true,
          folds = of->answer && section->title && of->sections.count > 1; /* all but what comes first in it */
+    bool shown = section->tables.count && section->tables.at[0]->row_count; /* has a table been, with rows? */
     size_t charts = 0;
     if (is_first_flame(of, section))
         return true; /* which is there already */
@@ -449,7 +450,8 @@ static bool emit_section(struct writing *page, const struct page *of, const stru
     }
     for (size_t i = 1; i < section->tables.count && good; i++) {
         const struct table *table = section->tables.at[i];
-        bool folded = folds && table->title && table->row_count > 0;
+        bool folded = folds && shown && table->title && table->row_count > 0;
+        shown |= table->row_count > 0;
         if (folded)
             begin_part(page, table->title, table->total_rows);
         good = page_emit_table(page, table, section, folded);
