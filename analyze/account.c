@@ -775,10 +775,7 @@ static const char *ordinal_ending(size_t n)
 
 static void append_times(struct buffer *text, int64_t unusual_ns, int64_t usual_ns)
 {
-    buffer_puts(text, ": ");
-    quantity_append_rounded_time(text, (double)unusual_ns);
-    buffer_puts(text, " instead of ");
-    quantity_append_rounded_time(text, (double)usual_ns);
+    buffer_printf(text, ": %s instead of %s", TIME_TEXT(unusual_ns), TIME_TEXT(usual_ns));
 }
 
 void account_describe_pattern(const struct account_rank *of, struct buffer *text)
@@ -802,9 +799,8 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
                       of->missing > 1 ? " on were" : " was",
                       of->missing > 1 ? "their periods" : "its period");
     if (of->singular != INT64_MIN) {
-        buffer_printf(text, "%sstep %" PRId64 " does not count: it took ", text->count ? "; " : "",
-                      of->singular);
-        quantity_append_rounded_time(text, (double)of->singular_ns);
+        buffer_printf(text, "%sstep %" PRId64 " does not count: it took %s", text->count ? "; " : "",
+                      of->singular, TIME_TEXT(of->singular_ns));
         buffer_puts(text, of->singular_unrecorded ? ", as it waited for a rank whose recording had not begun"
                           : of->singular_compiles ? ", as programs are compiled in it, once"
                                                   : ", for no reason that the others have");

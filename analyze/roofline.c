@@ -727,14 +727,10 @@ static const struct roofline_row *best_row(const struct roofline *roofline)
 static void add_gain(const struct roofline *roofline, int64_t won_ns, struct buffer *text)
 {
     const struct roofline_row *best = best_row(roofline);
-    buffer_puts(text, ": at the peak they would take ");
-    quantity_append_rounded_time(text, (double)won_ns);
-    buffer_puts(text, " less");
+    buffer_printf(text, ": at the peak they would take %s less", TIME_TEXT(won_ns));
     if (!best || !best->name.at)
         return;
-    buffer_printf(text, ", ");
-    quantity_append_rounded_time(text, (double)best->won_ns);
-    buffer_printf(text, " of it in %.*s", (int)best->name.len, best->name.at);
+    buffer_printf(text, ", %s of it in %.*s", TIME_TEXT(best->won_ns), (int)best->name.len, best->name.at);
     if (best->shapes.at)
         buffer_printf(text, " %.*s", (int)best->shapes.len, best->shapes.at);
 }

@@ -415,10 +415,8 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
     if (fleet->in_turn) {
         append_turns(fleet, "Ranks", &who);
         if (steps) {
-            buffer_puts(&who, ": ");
-            quantity_append_rounded_time(&who, (double)fleet->waited_ns / (double)steps /
-                                                   (double)fleet->ranks.count);
-            buffer_puts(&who, " of a step");
+            buffer_printf(&who, ": %s of a step",
+                          TIME_TEXT((double)fleet->waited_ns / (double)steps / (double)fleet->ranks.count));
         }
     } else
         append_blame(fleet, steps, &who);

@@ -99,11 +99,11 @@ static void write_gain(const struct job *job, struct buffer *out)
         [JOB_CAUSE_NONE] = "as it is",
     };
     double gain_ns = job->causes.at[0].time_ns;
-    buffer_printf(out, ". That is %.0f %% of what the job loses: %s, a step takes at most ",
-                  100 * job->causes.at[0].share, without[job->cause]);
-    quantity_append_rounded_time(out, gain_ns);
-    buffer_printf(out, " less, %.1f %% of its span.",
-                  quantity_percent(job_over(gain_ns, job->whole.step_ns)));
+    buffer_printf(
+        out,
+        ". That is %.0f %% of what the job loses: %s, a step takes at most %s less, %.1f %% of its span.",
+        100 * job->causes.at[0].share, without[job->cause], TIME_TEXT(gain_ns),
+        quantity_percent(job_over(gain_ns, job->whole.step_ns)));
 }
 
 /* The end of the first sentence: what it rests on, where that is not all. */

@@ -105,9 +105,7 @@ static void append_phase(const struct phase_row *row, struct buffer *out)
                       row->mean_batch == 1 ? "request" : "requests");
     buffer_putc(out, ')');
     if (!isnan(row->tokens_per_second)) {
-        buffer_puts(out, ", ");
-        quantity_append_tally(out, llround(row->tokens_per_second));
-        buffer_puts(out, " tokens a second");
+        buffer_printf(out, ", %s tokens a second", TALLY_TEXT(llround(row->tokens_per_second)));
     }
     if (row->idle_ns != TABLE_INT_MISSING && row->wall_ns > 0)
         buffer_printf(out, "; a device is busy with it for %.1f %% of that",

@@ -96,13 +96,11 @@ static void merge_append_clock(struct buffer *out, const struct trace *trace, ui
         buffer_puts(out, ": as recorded; the others are set to it\n");
         return;
     }
-    buffer_puts(out, ": ");
-    quantity_append_rounded_time(out, (double)magnitude(clock->ahead_ns));
-    buffer_printf(out, " %s ", clock->ahead_ns < 0 ? "behind" : "ahead of");
+    buffer_printf(out, ": %s %s ", TIME_TEXT(magnitude(clock->ahead_ns)),
+                  clock->ahead_ns < 0 ? "behind" : "ahead of");
     merge_add_file(out, trace, clock->root);
-    buffer_puts(out, ", +- ");
-    quantity_append_rounded_time(out, (double)clock->error_ns);
-    buffer_printf(out, ", by %" PRId64 " ends of collectives", clock->anchors);
+    buffer_printf(out, ", +- %s, by %" PRId64 " ends of collectives", TIME_TEXT(clock->error_ns),
+                  clock->anchors);
     if (clock->drift)
         buffer_printf(out, "; it gains %.3f us per second", (double)clock->drift / 1e6);
     buffer_puts(out, clock->sure ? "" : "; unsure");
@@ -132,10 +130,9 @@ static void merge_append_clocks(struct buffer *out, const struct trace *trace,
     }
     if (trace->file_count <= MOST_SHOWN)
         return;
-    buffer_printf(out, "clocks of %zu of %zu files are corrected by the ends of collectives, +- ", sure,
-                  trace->file_count);
-    quantity_append_rounded_time(out, (double)most_ns);
-    buffer_printf(out, " and less%s\n", odd > shown ? "; further unsure ones are not listed" : "");
+    buffer_printf(
+        out, "clocks of %zu of %zu files are corrected by the ends of collectives, +- %s and less%s\n", sure,
+        trace->file_count, TIME_TEXT(most_ns), odd > shown ? "; further unsure ones are not listed" : "");
 }
 
 /* ---- arrows ---- */
