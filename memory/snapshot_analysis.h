@@ -135,10 +135,6 @@ void snapshot_fill_first_screen(const struct snapshot_answers *answers, struct r
 void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,
                   struct result *result);
 
-/* "3.03 GB": BYTES in the largest suitable unit of powers of 1024, as in tables. */
-struct buffer;
-void append_bytes_text(struct buffer *out, int64_t bytes);
-
 /* snapshot_views.c - zoomable views of a device: its blocks over time, and the stacks in use at the peak. */
 
 /* The largest blocks, each from its allocation to its free, named by size and line of code: blocks above each other

@@ -14,9 +14,7 @@ struct screen {
 
 static const char *bytes_text(const struct screen *screen, int64_t bytes)
 {
-    SCOPED struct buffer text = { 0 };
-    append_bytes_text(&text, bytes);
-    return arena_strndup(screen->arena, text.at, text.count);
+    return arena_printf(screen->arena, "%s", SIZE_TEXT(bytes));
 }
 
 static const char *tally_text(const struct screen *screen, int64_t count)

@@ -4,21 +4,6 @@
 
 enum { OOMS_SAID = 3, DEVICES_SAID = 8, LINES_SAID = 3 };
 
-void append_bytes_text(struct buffer *out, int64_t bytes)
-{
-    static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
-    double value = (double)bytes;
-    size_t unit = 0;
-    while ((value >= 1024 || value <= -1024) && unit < 4) {
-        value /= 1024;
-        unit++;
-    }
-    if (unit == 0)
-        buffer_printf(out, "%" PRId64 " B", bytes);
-    else
-        buffer_printf(out, "%.2f %s", value, units[unit]);
-}
-
 /* LINE, "/home/u/job/train.py:88:main", with the last folder alone: "job/train.py:88:main". */
 static const char *line_in_folder(const char *line)
 {
@@ -60,9 +45,7 @@ static void append_lines(const struct snapshot_answers *answers, const char *fil
         else
             buffer_printf(out, "; the largest holder%s%s %s", count > 1 ? "s" : "", of,
                           count > 1 ? "are" : "is");
-        buffer_printf(out, " %s (", line_in_folder(lines[i]->name.at));
-        append_bytes_text(out, lines[i]->bytes);
-        buffer_puts(out, ")");
+        buffer_printf(out, " %s (%s)", line_in_folder(lines[i]->name.at), SIZE_TEXT(lines[i]->bytes));
     }
 }
 
@@ -71,21 +54,14 @@ static void append_oom(const struct oom_row *row, struct buffer *out)
     buffer_puts(out, "out of memory");
     if (row->device != TABLE_INT_MISSING)
         buffer_printf(out, " on device %" PRId64, row->device);
-    buffer_printf(out, " at entry %" PRId64 ": ", row->entry);
-    append_bytes_text(out, row->request);
-    buffer_printf(out, " requested by %s; %s: ", row->line.at, row->verdict.at);
-    append_bytes_text(out, row->allocated);
-    buffer_puts(out, " in use, ");
-    append_bytes_text(out, row->inactive);
-    buffer_puts(out, " free in segments (largest piece ");
-    append_bytes_text(out, row->largest_free);
-    buffer_puts(out, "), ");
-    append_bytes_text(out, row->device_free);
-    buffer_puts(out, " free on the device");
+    buffer_printf(
+        out,
+        " at entry %" PRId64
+        ": %s requested by %s; %s: %s in use, %s free in segments (largest piece %s), %s free on the device",
+        row->entry, SIZE_TEXT(row->request), row->line.at, row->verdict.at, SIZE_TEXT(row->allocated),
+        SIZE_TEXT(row->inactive), SIZE_TEXT(row->largest_free), SIZE_TEXT(row->device_free));
     if (row->missing > 0) {
-        buffer_puts(out, "; ");
-        append_bytes_text(out, row->missing);
-        buffer_puts(out, " are missing");
+        buffer_printf(out, "; %s are missing", SIZE_TEXT(row->missing));
     }
 }
 
@@ -93,14 +69,11 @@ static void append_device(const struct device_row *row, struct buffer *out)
 {
     buffer_printf(out, row->device == TABLE_INT_MISSING ? "host memory: " : "device %s: ", row->name.at);
     if (row->allocated_peak == TABLE_INT_MISSING) {
-        append_bytes_text(out, row->sums.allocated);
-        buffer_puts(out, " allocated of ");
-        append_bytes_text(out, row->sums.reserved);
-        buffer_puts(out, " reserved when the snapshot was taken; no history");
+        buffer_printf(out, "%s allocated of %s reserved when the snapshot was taken; no history",
+                      SIZE_TEXT(row->sums.allocated), SIZE_TEXT(row->sums.reserved));
         return;
     }
-    append_bytes_text(out, row->allocated_peak);
-    buffer_puts(out, " allocated at the peak (requested bytes), ");
+    buffer_printf(out, "%s allocated at the peak (requested bytes), ", SIZE_TEXT(row->allocated_peak));
     if (row->peak_entry < 0)
         buffer_puts(out, "before the first entry");
     else
@@ -108,9 +81,7 @@ static void append_device(const struct device_row *row, struct buffer *out)
     if (row->peak_scope.len)
         buffer_printf(out, " in %s", row->peak_scope.at);
     if (row->before_at_peak > 0) {
-        buffer_puts(out, "; ");
-        append_bytes_text(out, row->before_at_peak);
-        buffer_puts(out, " of it from before recording");
+        buffer_printf(out, "; %s of it from before recording", SIZE_TEXT(row->before_at_peak));
     }
 }
 
@@ -164,7 +135,7 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
     if (lines && answers->leaks.rows.count) {
         const struct leak_row *leak = &answers->leaks.rows.at[0];
         buffer_clear(&text);
-        append_bytes_text(&text, leak->slope);
+        quantity_append_rounded_size(&text, leak->slope);
         result_add_notice(result, "leak", answers->leaks.rows.count, several ? leak->file.at : NULL,
                           TPA_NOWHERE,
                           "memory grows by %s in every step at %s, on average of %" PRId64 " steps", text.at,

@@ -15,8 +15,7 @@ static void snapshot_views_add_block(struct timeline *timeline, const struct lif
                                      int64_t start_ns, int64_t end_ns, const char *line, struct buffer *text)
 {
     buffer_clear(text);
-    append_bytes_text(text, life->size);
-    buffer_printf(text, " %s", line);
+    buffer_printf(text, "%s %s", SIZE_TEXT(life->size), line);
     name_id name = names_add(timeline->names, text->at, text->count);
     buffer_clear(text);
     buffer_printf(text, "Bytes: %" PRId64, life->size);
