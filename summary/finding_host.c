@@ -41,7 +41,10 @@ static const struct {
     { { "log", "logging", "print", "metrics", "wandb", "tensorboard" }, true,
       "Log less often", { "log(loss)", "if step % 100 == 0: log(loss)" },
       "log less often, or hand the values to a thread that writes them" },
-    { { "gc", "collect" }, false,
+    { { "collect" }, false, /* the program's own call, which gc.disable() leaves as it is */
+      "Collect garbage less often", { "gc.collect()", "if step % 1000 == 0: gc.collect()" },
+      "call gc.collect() once in many steps, or not at all: Python collects garbage itself" },
+    { { "gc" }, false,
       "Collect garbage less often", { NULL, "gc.disable(); gc.freeze()" },
       "collect garbage less often: gc.disable() before the loop, gc.freeze() after the first steps, gc.collect() once in many steps" },
     { { "tokenize", "tokenizer", "tokenization", "preprocess", "preprocessing", "augment", "decode", "collate" }, false,

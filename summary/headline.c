@@ -114,7 +114,7 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
                &headline->answer->findings.at[headline->answer->findings.count - 1]);
 }
 
-/* "39.736ms more than the median, 5.3 % of all steps". */
+/* "39.736ms more than the median, 5.3 % of the time of all steps". */
 static const char *stake_text(struct headline *headline, const struct finding *finding)
 {
     const struct summary_rule *rule = &summary_rules[finding->rule];
@@ -139,6 +139,16 @@ static bool is_priced(const struct headline *headline, enum rule rule)
     return false;
 }
 
+/* Where FINDING is, in few words: "step 9, most of it in CPU", whose number stays where a screen shows the begin and the end alone. NULL: it is
+ * not known. */
+static const char *brief_place(struct headline *headline, const struct finding *finding)
+{
+    static const char marked[] = "ProfilerStep#";
+    if (!finding->detail || !text_begins_with(finding->detail, marked))
+        return finding->detail ? headline_copy(headline, as_text(finding->detail)) : NULL;
+    return arena_printf(headline->texts, "step %s", finding->detail + strlen(marked));
+}
+
 /* Of what has no price the first of each rule. */
 static void add_unpriced(struct headline *headline, size_t most)
 {
@@ -158,7 +168,7 @@ static void add_unpriced(struct headline *headline, size_t most)
             .title = rule->finding,
             .action = rule->action,
             .saves = stake_text(headline, finding),
-            .where = finding->detail ? headline_copy(headline, as_text(finding->detail)) : NULL,
+            .where = brief_place(headline, finding),
             .advice = finding->advice ? headline_copy(headline, as_text(finding->advice)) : NULL,
             .command = rule->command,
             .section = rule->section,

@@ -11,7 +11,7 @@
 
 const struct summary_rule summary_rules[RULES] = {
     [RULE_SLOW_STEP] = { "slow_step", "one step is slow", "See why one step is slow", 0.05,
-                         "more than the median", "of all steps", "steps", "tpa steps",
+                         "more than the median", "of the time of all steps", "steps", "tpa steps",
                          "see in what the slowest step differs; leave warm-up steps out of the trace" },
     [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices",
                              "Use a process for each device", 0.0, "in it", "of the recording", "operators",

@@ -151,7 +151,8 @@ bool unexplained_describe(const struct summary *summary, struct buffer *text, st
     bool is_known = kinds[most].cause != GAP_QUEUED || is_torch_on_cuda;
     if (!is_known)
         unexplained->recipe = "record what streams wait for, with the profiler of the maker of the device";
-    bool launches = kinds[most].cause == GAP_UNKNOWN && !is_torch_on_cuda;
+    bool has_calls = summary->features & FEATURE_LAUNCHES; /* else a longer recording has none either */
+    bool launches = kinds[most].cause == GAP_UNKNOWN && !(is_torch_on_cuda && has_calls);
     if (launches)
         unexplained->recipe = trace_feature_recipe(summary->trace, FEATURE_LAUNCHES);
     buffer_printf(text, ". To see why, %s%s", launches ? "record launches: " : "", unexplained->recipe);

@@ -1013,6 +1013,39 @@ TEST(an_optimizer_is_no_time_of_the_host_alone)
     tokenize_name = "tokenize";
 }
 
+/* A call of the program itself is not stopped by gc.disable(); a range of that name may be Python's own collection. */
+TEST(to_collect_garbage_is_advised_less_often)
+{
+    static const char *const names[][2] = { { "<built-in function collect>",
+                                              "if step % 1000 == 0: gc.collect()" },
+                                            { "gc", "gc.disable(); gc.freeze()" } };
+    const struct price_case of = { FINDING_HOST_TIME, draw_tokenize, 300 };
+    for (size_t i = 0; i < 2; i++) {
+        tokenize_name = names[i][0];
+        draw_case(&of, true);
+        answer();
+        assert_string_equal(finding_text("host_time", "action"), "Collect garbage less often");
+        assert_string_equal(finding_text("host_time", "code"), names[i][1]);
+    }
+    tokenize_name = "tokenize";
+}
+
+/* Where no call of the runtime was recorded, or some were but not that of the work behind the gap: a longer warmup helps in the latter case. */
+TEST(a_longer_warmup_is_advised_where_calls_are_recorded)
+{
+    for (int calls = 0; calls < 2; calls++) {
+        draw_op_us("cpu_op", "aten::add", 0, 10);
+        for (int64_t i = 0; i < 20 && calls; i++)
+            draw_kernel_us("elementwise", 10 * i, 5, 10 * i + 6, 4, i + 1);
+        draw_work("kernel", "elementwise", 0, 7, 200000, 10000, DRAW_NO_CALL);
+        draw_work("kernel", "elementwise", 0, 7, 90000000, 10000, DRAW_NO_CALL);
+        answer();
+        const struct answer_finding *first = &result_answer(result)->findings.at[0];
+        assert_string_equal(first->action, "Record the calls that launch");
+        assert_int_equal(strstr(first->advice, "warmup") != NULL, calls);
+    }
+}
+
 /*
  * us          1000                                                       6000
  * host        [ run_until_complete                                      ]
