@@ -15,8 +15,6 @@
 #include "base/source.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Numbers that tell events apart or link them. Each kind has a stride of its own. */
 static const char *const link_keys[] = {

@@ -7,14 +7,9 @@
  * events, and of the kinds that become events; flow arrows and texts come on top and are not counted. Times are of this
  * thread's processor, so that other programs on the machine disturb little.
  */
-#include "base/memory.h"
-#include "base/source.h"
 #include "ingest/formats.h"
 #include "trace/tpafile_decode.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { MOST_RUNS = 99 };

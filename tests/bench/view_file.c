@@ -6,12 +6,8 @@
  * Steps of four threads that call operators within operators, which launch kernels on two devices of three streams each; lengths of
  * gaps and kernels are spread over four orders of magnitude, in bursts. The same for the same number.
  */
-#include "base/memory.h"
 #include "trace/builder.h"
 #include "trace/tpafile_save.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { CHUNK = 100000, THREADS = 4, DEPTH = 4, NAMES = 200, OPERATORS = 400 };
 

@@ -8,18 +8,12 @@
  * the medians of RUNS (5) in turn; the ratio; and the ratio where freeing counts, too. Where protobuf-c is not installed,
  * the time of tpa alone.
  */
-#include "base/memory.h"
-#include "base/source.h"
 #include "cli/convert/parts.h"
-#include "ingest/formats.h"
 #include "ingest/wire.h"
 
 #if TPA_HAVE_PROTOBUF_C
 #include <xspace.pb-c.h>
 #endif
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { MOST_RUNS = 99, LIMIT_PERCENT = 50 };

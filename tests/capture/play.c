@@ -49,7 +49,6 @@
  */
 #include "tests/capture/play.h"
 
-#include <cupti.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -61,8 +60,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -5,7 +5,6 @@
  */
 #include "tests/capture/play.h"
 
-#include <cupti.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>
-#include <string.h>
 
 extern const struct format format_chrome;
 

@@ -4,8 +4,6 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include <string.h>
-
 extern const struct format format_chrome;
 
 static struct trace *read_windows(const uint8_t *data, size_t size, unsigned workers, size_t window,

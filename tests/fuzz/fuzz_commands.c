@@ -8,9 +8,6 @@
 #include "tests/fuzz/program.h"
 #include "tests/fuzz/command_lines.h"
 
-#include <stdio.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2)

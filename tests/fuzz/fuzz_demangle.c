@@ -11,7 +11,6 @@
 #include "derive/gpu_names.h"
 #include "derive/python_names.h"
 #include "report/shorten.h"
-#include <string.h>
 
 static void look_at(const char *name, size_t len)
 {

@@ -5,16 +5,11 @@
  * bytes for each: where, and to what. The rest chooses the facts. What can be read is written and read again: the same bytes
  * must come out.
  */
-#include "base/source.h"
-#include "figures/facts_file.h"
 #include "fleet/parts.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
 #include "tests/unit/facts_bytes.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static const char *const command_lines[] = {
     "fleet t",

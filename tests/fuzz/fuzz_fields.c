@@ -10,7 +10,6 @@
 #include "tests/fuzz/program.h"
 #include "tests/fuzz/command_lines.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 static char folder[64], store[80];

@@ -3,8 +3,6 @@
 #include "ingest/flight.h"
 #include "tests/fuzz/fuzz.h"
 
-#include <string.h>
-
 static void read_rank(struct flight *flight, struct flight_reader *reader, const uint8_t *data, size_t size)
 {
     struct tpa_error err = { 0 };

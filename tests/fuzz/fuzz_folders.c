@@ -11,7 +11,6 @@
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/program.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,13 +3,8 @@
  *
  * No call runs: the tools are those of the program, and the only root is an empty folder.
  */
-#include "base/buffer.h"
 #include "cli/mcp_tools.h"
-#include "ingest/json_text.h"
-#include "mcp/server.h"
 #include "tests/fuzz/fuzz.h"
-
-#include <string.h>
 
 static bool refuse_to_run(int count, char **argv, struct buffer *document, struct buffer *message)
 {

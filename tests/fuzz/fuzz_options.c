@@ -9,7 +9,6 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
-#include <string.h>
 
 /* Two steps, an operator with a call that launches a kernel and a copy in each; memory, a collective, Python and a module. */
 #define STEP(n, t)                                                                                                      \

@@ -8,10 +8,7 @@
 #include "base/unicode.h"
 #include "ingest/saved.h"
 #include "report/page.h"
-#include "report/printer.h"
 #include "tests/fuzz/fuzz.h"
-
-#include <string.h>
 
 static uint8_t take(const uint8_t **data, size_t *size)
 {

@@ -1,7 +1,6 @@
 /* fuzz_profiles.c - any bytes as each of the profiles made of stacks (speedscope, collapsed stacks, V8, pprof), and as the
  * text of print_stats(). */
 #include "tests/fuzz/fuzz.h"
-#include "trace/profile.h"
 
 extern const struct format format_speedscope, format_folded, format_cpuprofile, format_pprof,
     format_printed_stats;

@@ -5,11 +5,8 @@
  * and --filter must choose as the expression does.
  */
 #include "analyze/selection.h"
-#include "base/names.h"
 #include "base/regex.h"
 #include "tests/fuzz/fuzz.h"
-
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

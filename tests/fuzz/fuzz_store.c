@@ -12,8 +12,6 @@
 #include "tests/fuzz/program.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *const command_lines[] = {

@@ -5,12 +5,10 @@
  * as it is and once more with the checksums made right.
  */
 #define XXH_INLINE_ALL
-#include "base/memory.h"
 #include "tests/fuzz/fuzz.h"
 #include "trace/tpafile.h"
 #include "trace/tpafile_bytes.h"
 
-#include <string.h>
 #include <xxhash.h>
 
 extern const struct format format_tpa;

@@ -3,11 +3,8 @@
  *
  * Whoever is refused gets a status of 400 and more; who is not has the token, GET and a host of this machine, whatever else there is.
  */
-#include "base/memory.h"
 #include "tests/fuzz/fuzz.h"
 #include "view/request.h"
-
-#include <string.h>
 
 enum { HEAD_LINES = 4, MOST_LINES = 20 };
 

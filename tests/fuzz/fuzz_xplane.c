@@ -5,8 +5,6 @@
 #include "memory/program_memory.h"
 #include "tests/fuzz/fuzz.h"
 
-#include <string.h>
-
 extern const struct format format_xplane;
 
 /* Was something left out of TRACE for its time? What else was recorded decides that, so that a reader that is told less keeps more. */

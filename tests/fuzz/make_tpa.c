@@ -1,14 +1,9 @@
 /* make_tpa.c - see make_tpa.h. */
 #include "tests/fuzz/make_tpa.h"
 
-#include "base/memory.h"
 #include "figures/facts_file.h"
 #include "figures/sketch.h"
 #include "trace/tpafile_write.h"
-#include "trace/trace.h"
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

@@ -2,14 +2,10 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "tests/fuzz/program.h"
 
-#include "base/memory.h"
 #include "cli/commands.h"
 #include "ingest/json_text.h"
 #include "ingest/saved.h"
 #include "report/printer.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -8,9 +8,6 @@
 #include "history/store.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static uint64_t random_state = 42;
 

@@ -19,8 +19,6 @@
 #include "base/shift.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { OPERATORS = 50, KERNELS = 20, HEADS = 4, WINDOW = 14, STEPS = 10 };
 enum {

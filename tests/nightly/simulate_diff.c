@@ -13,10 +13,6 @@
 #include "diff/verdict.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- random numbers: xorshift64* and Marsaglia's polar method ---- */
 

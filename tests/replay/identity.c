@@ -11,13 +11,8 @@
  */
 #include "ingest/formats.h"
 #include "whatif/whatif.h"
-#include "whatif/edits.h"
-#include "whatif/path.h"
-#include "whatif/replay.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const struct trace_wants wants = { .args = EDIT_WANTS };
 

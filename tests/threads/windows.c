@@ -7,8 +7,6 @@
 #include "base/parallel.h"
 #include "ingest/formats.h"
 
-#include <stdlib.h>
-
 bool __real_ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
                             struct ingested *ingested, struct tpa_error *err);
 bool __wrap_ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,

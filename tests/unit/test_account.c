@@ -1,10 +1,8 @@
 /* test_account.c - derive/step_pattern.h and analyze/account.h against series and drawings whose figures are worked out by hand. */
 
 #include "analyze/account.h"
-#include "analyze/gaps.h"
 #include "derive/step_pattern.h"
 #include "tests/unit/drawn.h"
-#include <stdio.h>
 
 static const struct trace_wants *drawn_wants = &gaps_wants;
 

@@ -1,5 +1,4 @@
 /* test_advice.c - derive/advice.c and derive/features.c: no advice names functions of another framework. */
-#include <string.h>
 
 #include "tests/unit/scratch.h"
 #include "derive/advice.h"

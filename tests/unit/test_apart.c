@@ -3,9 +3,6 @@
 #include "report/apart.h"
 #include "base/unicode.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define BINARY(functor)                                                                                      \
     "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl<at::native::BinaryFunctor<"     \
     "c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::binary_internal::" functor                     \

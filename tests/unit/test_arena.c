@@ -1,7 +1,5 @@
 /* test_arena.c - what an arena frees at its end, and objects with an arena of their own. */
 #include "tests/unit/unit.h"
-#include "base/arena.h"
-#include "base/memory.h"
 
 struct result {
     VEC_OF(int) rows;

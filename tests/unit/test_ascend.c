@@ -1,10 +1,8 @@
 /* test_ascend.c - ingest/ascend: what tasks are, and the operators that issued them. */
 
 #include "tests/unit/scratch.h"
-#include "derive/attribution.h"
 #include "derive/gpu_events.h"
 #include "ingest/ascend/ascend.h"
-#include <string.h>
 
 static struct trace_builder *builder;
 static struct ascend *ascend;

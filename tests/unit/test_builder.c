@@ -3,7 +3,6 @@
 #include "trace/builder.h"
 
 #include <math.h>
-#include <string.h>
 
 struct scene {
     struct trace_builder *builder;

@@ -1,7 +1,6 @@
 #include "derive/callers.h"
 #include "derive/python_names.h"
 #include "tests/unit/drawn.h"
-#include <stdio.h>
 
 static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = CALLERS_WANTS };
 

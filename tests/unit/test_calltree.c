@@ -2,7 +2,6 @@
 #include "tests/unit/drawn.h"
 
 #include "trace/calltree.h"
-#include <stdlib.h>
 
 static bool takes_all(const void *context, event_id e)
 {

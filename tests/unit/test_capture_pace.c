@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "capture/pace.h"
 
-#include <string.h>
-
 #define MS(n) ((int64_t)((double)(n)*1e6))
 
 /*

@@ -2,9 +2,6 @@
 #include "tests/unit/unit.h"
 #include "capture/settings.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char *const names[] = {
     "TPA_CAPTURE_OUTPUT",
     "TPA_CAPTURE_KINDS",

@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "diff/diff.h"
 
-#include <string.h>
-
 TEST(names_have_classes)
 {
     static const struct {

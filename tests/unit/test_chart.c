@@ -10,8 +10,6 @@
 #include "report/gnuplot.h"
 #include "report/svg.h"
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 SCRATCH_OF(picture)
 

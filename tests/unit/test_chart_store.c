@@ -4,7 +4,6 @@
 #include "cli/commands.h"
 #include "history/store.h"
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 static char directory[] = "/tmp/test_chart_store.XXXXXX";

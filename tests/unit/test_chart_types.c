@@ -2,15 +2,11 @@
 
 #include "charts/parts.h"
 #include "diff/diff.h"
-#include "analyze/gaps.h"
-#include "analyze/launches.h"
 #include "history/nightly.h"
 #include "report/svg.h"
 #include "tests/unit/drawn.h"
-#include "derive/attribution.h"
 #include "derive/gpu_events.h"
 #include <math.h>
-#include <stdio.h>
 
 static struct picture *picture;
 static struct tpa_error error;

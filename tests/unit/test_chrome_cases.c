@@ -6,7 +6,6 @@
  * @ names no place. Each row is read in windows of every size and must come out the same.
  */
 #include "tests/unit/scratch.h"
-#include "base/memory.h"
 #include "tests/unit/trace_dump.h"
 
 struct row {

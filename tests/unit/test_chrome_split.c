@@ -3,7 +3,6 @@
  * anywhere gives every event before the cut; a damaged byte costs the event it stands in.
  */
 #include "tests/unit/unit.h"
-#include "base/memory.h"
 #include "tests/unit/trace_dump.h"
 
 /* All of TEXT read and dumped. */

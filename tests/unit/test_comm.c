@@ -1,6 +1,5 @@
 /* test_comm.c - analyze/comm.h: what collectives were, how fast, and who waited for whom. */
 
-#include "derive/collective_names.h"
 #include "analyze/comm.h"
 #include "analyze/gpu.h"
 #include "analyze/registry.h"

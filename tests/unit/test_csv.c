@@ -2,7 +2,6 @@
 
 #include "tests/unit/unit.h"
 #include "ingest/csv.h"
-#include <string.h>
 
 static struct csv csv_of(const char *text)
 {

@@ -3,9 +3,6 @@
 #include "report/cuts.h"
 #include "base/unicode.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MOST = 64 };
 
 struct row {

@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "base/demangle.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 

@@ -3,7 +3,6 @@
  * Times are in us, which us() makes ns.
  */
 
-#include "derive/attribution.h"
 #include "derive/host_waits.h"
 #include "derive/unlinked_work.h"
 #include "tests/unit/drawn.h"

@@ -4,8 +4,6 @@
 #include "base/unicode.h"
 #include "tests/unit/hostile_text.h"
 
-#include <string.h>
-
 static void check(void (*escape)(struct buffer *, const char *, size_t), const struct hostile_text *hostile,
                   const char *wanted)
 {

@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 static void figure(enum table_kind kind, union table_cell cell, const char *wanted)
 {

@@ -4,7 +4,6 @@
 #include "derive/teardown.h"
 #include "summary/finding_kit.h"
 #include "tests/unit/summarized.h"
-#include <stdio.h>
 
 /*
  * Findings with a price. Each drawing has three steps of 1000 us, one after the other; US is the begin of one. What is

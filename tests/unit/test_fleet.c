@@ -15,7 +15,6 @@
 #include "tests/unit/scratch.h"
 #include "fleet/fleet.h"
 #include <math.h>
-#include <stdio.h>
 
 enum { RANKS = 3, COLLECTIVES = 3 };
 

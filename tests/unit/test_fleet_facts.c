@@ -2,11 +2,8 @@
  * is found. */
 
 #include "tests/unit/scratch.h"
-#include "figures/facts_file.h"
 #include "figures/sketch.h"
 #include "tests/unit/facts_bytes.h"
-#include <stdio.h>
-#include <string.h>
 
 static unsigned next_random(unsigned *state)
 {

@@ -3,7 +3,6 @@
 
 #include "tests/unit/unit.h"
 #include "figures/sketch.h"
-#include <string.h>
 
 static unsigned next_random(unsigned *state)
 {

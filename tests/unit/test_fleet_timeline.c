@@ -1,6 +1,5 @@
 /* test_fleet_timeline.c - figures/gather.h: any interval of a device is split as its definition says. */
 
-#include "analyze/gaps.h"
 #include "figures/gather.h"
 #include "tests/unit/drawn.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/lcs.h"
 #include "derive/code_paths.h"
-#include <stdlib.h>
 
 /* A launch in a capture: NAME, which the call tells (NULL: it does not), in OPERATOR. */
 struct launch {

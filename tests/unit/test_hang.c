@@ -6,12 +6,8 @@
  * tests/hang/run.
  */
 #include "tests/unit/unit.h"
-#include "base/buffer.h"
 #include "hang/hang.h"
 #include "ingest/flight.h"
-
-#include <stdio.h>
-#include <string.h>
 
 struct job {
     struct flight *flight;

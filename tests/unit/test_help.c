@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 
-#include <string.h>
 // clang-format off
 // clang-format on
 

@@ -8,7 +8,6 @@
 #include "history/history.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_RUNS = 64 };
 

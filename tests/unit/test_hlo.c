@@ -4,7 +4,6 @@
 #include "tests/unit/wire_text.h"
 #include "cli/convert/parts.h"
 #include "ingest/xplane/hlo.h"
-#include <string.h>
 
 enum { S32 = 4, U8 = 6, F32 = 11, TUPLE = 13, BF16 = 16 };
 

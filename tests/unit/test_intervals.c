@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "trace/intervals.h"
 
-#include <string.h>
-
 static struct intervals set_of(size_t count, const int64_t pairs[])
 {
     struct intervals set = { 0 };

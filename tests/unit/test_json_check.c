@@ -2,10 +2,7 @@
 #include "tests/unit/unit.h"
 #include "ingest/json_text.h"
 
-#include "base/memory.h"
 #include "cli/convert/parts.h"
-
-#include <string.h>
 
 TEST(values_are_values)
 {

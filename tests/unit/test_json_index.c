@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "ingest/json_index.h"
 
-#include <string.h>
-
 /* The same positions, by the definition. */
 static size_t index_slowly(const char *text, size_t len, uint32_t *out)
 {

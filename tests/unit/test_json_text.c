@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "ingest/json_text.h"
 
-#include <string.h>
-
 struct number {
     const char *text;
     bool good;

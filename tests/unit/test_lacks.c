@@ -2,13 +2,10 @@
 #include "tests/unit/drawn.h"
 #include "tests/unit/tpa_bytes.h"
 
-#include "base/result.h"
 #include "figures/gather.h"
 #include "tests/read_bytes.h"
 #include "trace/append.h"
-#include "trace/container.h"
 #include "trace/slice.h"
-#include "trace/snapshot.h"
 
 extern const struct format format_tpa;
 

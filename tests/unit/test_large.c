@@ -3,17 +3,11 @@
  * is quadratic, and is killed before.
  */
 
-#include "analyze/gaps.h"
-#include "analyze/gpu.h"
 #include "analyze/kernels.h"
 #include "analyze/registry.h"
 #include "analyze/launches.h"
-#include "memory/memory.h"
-#include "analyze/steps.h"
 #include "summary/summary.h"
-#include "analyze/transfers.h"
 #include "tests/unit/drawn.h"
-#include <stdio.h>
 #include <unistd.h>
 
 enum { MANY = 100000, MOST_SECONDS = 300 };

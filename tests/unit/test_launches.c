@@ -2,7 +2,6 @@
 #include "tests/unit/drawn.h"
 
 #include "derive/attribution.h"
-#include <stdlib.h>
 
 static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = ATTRIBUTION_WANTS };
 

@@ -4,8 +4,6 @@
 #include "profile/view.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 SCRATCH_OF(source)
 SCRATCH_OF(action_report)

@@ -3,12 +3,9 @@
  * is refused with a sentence. docs/limits.md has the real ceiling.
  */
 #include "tests/unit/scratch.h"
-#include "base/buffer.h"
 #include "ingest/formats.h"
 #include "trace/tpafile_save.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { CEILING = 1000 };

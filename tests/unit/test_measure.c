@@ -1,7 +1,6 @@
 /* test_measure.c - diff/measure.h: steps and files as samples, and what is taken of each. */
 
 #include "diff/measure.h"
-#include "base/buffer.h"
 #include "tests/unit/drawn.h"
 #include <math.h>
 

@@ -3,8 +3,6 @@
 #include "tests/unit/unit.h"
 #include "base/memory_room.h"
 #include <ftw.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static char root[] = "/tmp/tpa-test-room-XXXXXX";

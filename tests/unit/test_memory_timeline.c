@@ -3,7 +3,6 @@
 #include "tests/unit/scratch.h"
 #include "tests/read_bytes.h"
 #include "trace/memory_change.h"
-#include <string.h>
 
 extern const struct format format_memory_timeline;
 

@@ -1,6 +1,5 @@
 /* test_modules.c - analyze/modules.h: time per nn.Module and per line, forward and backward. */
 
-#include "derive/code_paths.h"
 #include "analyze/modules.h"
 #include "derive/python_names.h"
 #include "analyze/top/top.h"

@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "base/moment.h"
 
-#include <string.h>
-
 static void check(const char *text, int64_t seconds)
 {
     int64_t time_ns = -1;

@@ -3,7 +3,6 @@
 #include "history/store.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A part with STEPS steps of RANK, numbered from 3: the step time is BASE, BASE + 10 ...; aten::mm half of that. */
 static void add_rank(struct measures *measures, int64_t rank, int steps, double base)

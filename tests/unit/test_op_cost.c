@@ -8,9 +8,7 @@
 #include "tests/unit/unit.h"
 #include "derive/device_peaks.h"
 #include "derive/op_attended.h"
-#include "derive/op_cost.h"
 #include <math.h>
-#include <string.h>
 
 #define MISSING OP_UNKNOWN
 

@@ -2,7 +2,6 @@
 #include "tests/unit/unit.h"
 #include "base/options.h"
 #include "base/suggest.h"
-#include <string.h>
 
 struct args {
     const char *sort, *filter;

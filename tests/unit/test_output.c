@@ -5,8 +5,6 @@
 #include "cli/terminal.h"
 #include <dirent.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

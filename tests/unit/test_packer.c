@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "base/packer.h"
 
-#include <string.h>
-
 /* Part P is "P:" and then P % 7 * 3000 times the letter 'a' + P % 26; every fifth part is empty. */
 static void make(const void *context, size_t part, struct buffer *text)
 {

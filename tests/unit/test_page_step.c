@@ -1,7 +1,6 @@
 /* test_page_step.c - page_add_step of report/page_parts.h: which step is drawn, in which lanes, and the words in them. */
 #include "tests/unit/drawn.h"
 
-#include "base/answer.h"
 #include "report/page_parts.h"
 
 enum { MATRIX, COMMUNICATION, LOADING_GAP, OPERATOR };

@@ -2,10 +2,7 @@
 
 #include "tests/unit/drawn.h"
 #include "whatif/path_places.h"
-#include "whatif/path.h"
-#include "whatif/replay.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 static const struct trace_wants *drawn_wants =
     &(const struct trace_wants){ .args = REPLAY_WANTS | PATH_PLACES_WANTS };

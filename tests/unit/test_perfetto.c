@@ -1,10 +1,8 @@
 /* test_perfetto.c - ingest/perfetto/perfetto.c, and cli/convert/perfetto.c with it: what is written is read back the same. */
 
 #include "base/runs.h"
-#include "cli/convert/convert.h"
 #include "cli/convert/perfetto.h"
 #include "cli/convert/parts.h"
-#include "ingest/formats.h"
 #include "tests/unit/drawn.h"
 #include "tests/unit/wire_text.h"
 #include <unistd.h>

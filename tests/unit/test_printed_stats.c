@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "ingest/formats.h"
 
-#include <string.h>
-
 SCRATCH_OF(profile)
 
 extern const struct format format_printed_stats;

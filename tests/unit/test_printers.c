@@ -3,14 +3,11 @@
  * in terminals of many widths, where every line must fit.
  */
 #include "tests/unit/scratch.h"
-#include "base/chart.h"
 #include "report/page.h"
-#include "report/printer.h"
 #include "base/unicode.h"
 #include "tests/unit/hostile_text.h"
 
 #include <math.h>
-#include <string.h>
 
 /* clang-format off */
 static const struct table_column columns[] = {

@@ -3,7 +3,6 @@
 #include "tests/unit/unit.h"
 #include "cli/process.h"
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 
 static struct process_result result;

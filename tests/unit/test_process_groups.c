@@ -2,7 +2,6 @@
 
 #include "analyze/comm.h"
 #include "analyze/registry.h"
-#include "derive/collectives.h"
 #include "ingest/distributed_info.h"
 #include "tests/unit/drawn.h"
 #include <math.h>

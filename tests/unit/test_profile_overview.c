@@ -7,9 +7,6 @@
  */
 #include "tests/unit/scratch.h"
 #include "profile/view.h"
-#include "base/result.h"
-
-#include <string.h>
 
 SCRATCH_OF(profile)
 

@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "profile/view.h"
 
-#include <stdio.h>
-
 /* Functions are called by one letter: the name, in file "f" at line 1. */
 static function_id id_of(struct profile *profile, const char *letter)
 {

@@ -1,7 +1,6 @@
 
 #include "tests/unit/unit.h"
 #include "base/progress.h"
-#include <string.h>
 
 #define SECOND INT64_C(1000000000)
 

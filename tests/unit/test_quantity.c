@@ -1,7 +1,6 @@
 
 #include "tests/unit/unit.h"
 #include "base/quantity.h"
-#include <string.h>
 
 static int64_t time_of(const char *text)
 {

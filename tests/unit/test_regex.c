@@ -1,7 +1,6 @@
 
 #include "tests/unit/unit.h"
 #include "base/regex.h"
-#include <string.h>
 
 SCRATCH_OF(regex)
 

@@ -2,7 +2,6 @@
 
 #include "tests/unit/unit.h"
 #include "diff/renames.h"
-#include <string.h>
 
 static void check_mask(enum rename_kind kind, const char *name, const char *expected)
 {

@@ -1,7 +1,6 @@
 /* test_run_level.c - base/run_level.h and diff/measure_runs.h: the level of a run, and which steps are one run. */
 
 #include "tests/unit/scratch.h"
-#include "base/run_level.h"
 #include "diff/measure_runs.h"
 #include <math.h>
 

@@ -3,7 +3,6 @@
 #include "tests/unit/scratch.h"
 #include "ingest/saved.h"
 #include "report/printer.h"
-#include <string.h>
 
 SCRATCH_OF(source)
 

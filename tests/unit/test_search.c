@@ -1,6 +1,5 @@
 /* test_search.c - base/search.h: a search from a place nearby finds what any other finds; searches of base/memory.h. */
 #include "tests/unit/unit.h"
-#include "base/memory.h"
 #include "base/search.h"
 
 TEST(it_does_not_matter_where_a_search_begins)

@@ -2,7 +2,6 @@
 
 #include "tests/unit/unit.h"
 #include "base/shell_word.h"
-#include <string.h>
 
 static void assert_word(const char *text, size_t len, const char *word)
 {

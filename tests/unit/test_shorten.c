@@ -3,8 +3,6 @@
 #include "report/shorten.h"
 #include "base/unicode.h"
 
-#include <string.h>
-
 static void check(const char *name, size_t max, const char *wanted)
 {
     SCRATCH_BUFFER(out);

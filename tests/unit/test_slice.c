@@ -3,7 +3,6 @@
 
 #include "derive/rank_clocks.h"
 #include "trace/slice.h"
-#include <stdlib.h>
 
 static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = WANT(CORRELATION) };
 

@@ -1,13 +1,9 @@
 /* test_snapshot.c - memory snapshots: reading pickles and JSON, replaying an allocator small enough to draw. */
 #include "tests/unit/scratch.h"
-#include "base/buffer.h"
 #include "ingest/formats.h"
 #include "ingest/snapshot.h"
 #include "memory/snapshot_analysis.h"
-#include "memory/allocator_history.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 SCRATCH_OF(snapshot)

@@ -1,13 +1,11 @@
 /* Reading inputs: plain, gzip, zstd, whole and damaged, in pieces of every size. */
 #define _GNU_SOURCE
 #include "tests/unit/unit.h"
-#include "base/memory.h"
 #include "base/source.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>

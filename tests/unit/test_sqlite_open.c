@@ -2,11 +2,7 @@
 #include "tests/unit/unit.h"
 #include "ingest/sqlite_open.h"
 
-#include "base/buffer.h"
-
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -6,8 +6,6 @@
 #include "ingest/formats.h"
 #include "profile/view.h"
 
-#include <string.h>
-
 extern const struct format format_speedscope, format_folded, format_cpuprofile, format_pprof;
 
 static struct profile *profile;

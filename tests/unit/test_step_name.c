@@ -2,8 +2,6 @@
 #include "ingest/step_guess.h"
 #include "trace/step_name.h"
 
-#include <string.h>
-
 TEST(a_step_has_a_number_and_a_name_for_all)
 {
     static const struct {

@@ -3,7 +3,6 @@
 #include "analyze/step_phases.h"
 #include "analyze/steps.h"
 #include "tests/unit/drawn.h"
-#include <stdio.h>
 
 static const struct trace_wants *drawn_wants = &steps_wants;
 

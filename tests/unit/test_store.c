@@ -6,8 +6,6 @@
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

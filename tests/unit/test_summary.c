@@ -4,7 +4,6 @@
 #include "summary/rules.h"
 #include "tests/unit/summarized.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 /*
  *              0                                   100

@@ -3,8 +3,6 @@
 #include "report/svg_parts.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static void expect_as_printed(double value)
 {

@@ -1,6 +1,5 @@
 /* test_table.c - base/table.h: missing is not zero, sorting is stable, rows move as a whole. */
 #include "tests/unit/scratch.h"
-#include "base/result.h"
 
 #include <math.h>
 

@@ -3,7 +3,6 @@
 
 #include "charts/timeline.h"
 #include "charts/timeline_parts.h"
-#include <stdlib.h>
 
 SCRATCH_OF(timeline)
 

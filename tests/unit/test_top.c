@@ -5,8 +5,6 @@
 #include "tests/unit/drawn.h"
 
 #include "analyze/top/top.h"
-#include "derive/gpu_events.h"
-#include <stdlib.h>
 
 struct top_answer {
     struct trace *trace;

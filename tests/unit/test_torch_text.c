@@ -2,8 +2,6 @@
 #include "tests/unit/unit.h"
 #include "report/torch.h"
 
-#include <string.h>
-
 SCRATCH_OF(table)
 
 /* The columns torch's text is made of, as `tpa top` has them. */

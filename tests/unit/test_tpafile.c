@@ -4,13 +4,9 @@
  */
 #define XXH_INLINE_ALL
 #include "tests/unit/unit.h"
-#include "base/memory.h"
 #include "tests/unit/tpa_bytes.h"
 #include "trace/tpafile_bytes.h"
-#include "trace/tpafile_decode.h"
-#include "trace/tpafile_encode.h"
 
-#include <string.h>
 #include <xxhash.h>
 
 static uint64_t random_state = 88172645463325252;

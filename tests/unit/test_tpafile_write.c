@@ -5,9 +5,6 @@
 #include "tests/unit/unit.h"
 #include "trace/tpafile_write.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct file {
     unsigned char bytes[1 << 20];
     size_t count, writes;

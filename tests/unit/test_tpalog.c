@@ -4,13 +4,11 @@
  */
 #define XXH_INLINE_ALL
 #include "tests/unit/scratch.h"
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "tests/unit/tpa_bytes.h"
 #include "tests/unit/trace_dump.h"
 #include "trace/tpafile_bytes.h"
 
-#include <string.h>
 #include <xxhash.h>
 
 /* Everything a trace can hold, in few lines. */

@@ -8,9 +8,6 @@
 #include "tests/unit/scratch.h"
 #include "tests/unit/tpa_bytes.h"
 #include "tests/unit/trace_dump.h"
-#include "trace/tpafile_write.h"
-
-#include <string.h>
 
 static int64_t text(struct tpafile_writer *log, const char *string)
 {

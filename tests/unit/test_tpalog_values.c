@@ -3,12 +3,8 @@
  * its bounds is told with its block.
  */
 #include "tests/unit/scratch.h"
-#include "base/memory.h"
 #include "tests/read_bytes.h"
 #include "tests/unit/tpa_bytes.h"
-#include "trace/builder.h"
-
-#include <string.h>
 
 extern const struct format format_tpa;
 

@@ -1,7 +1,6 @@
 /* test_transfers.c - analyze/transfers.h: copies by kind, and who waits for what. */
 
 #include "trace/call_names.h"
-#include "derive/copy_names.h"
 #include "analyze/registry.h"
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"

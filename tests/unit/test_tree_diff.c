@@ -2,8 +2,6 @@
 #include "tests/unit/drawn.h"
 
 #include "treediff/tree_diff.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = WANT(CORRELATION) };
 

@@ -2,7 +2,6 @@
 #include "tests/unit/drawn.h"
 
 #include "view/spans.h"
-#include <string.h>
 
 SCRATCH_OF(view_spans)
 

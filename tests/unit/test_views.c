@@ -2,7 +2,6 @@
 #include "tests/unit/drawn.h"
 
 #include "analyze/views.h"
-#include <stdlib.h>
 
 SCRATCH_OF(views)
 

@@ -1,7 +1,6 @@
 /* Tests of replay/edits and replay/whatif: what each edit changes, and what that gains, worked out by hand. */
 
 #include "whatif/whatif.h"
-#include "whatif/replay.h"
 #include "tests/unit/drawn.h"
 
 static const struct trace_wants *drawn_wants = &(const struct trace_wants){ .args = EDIT_WANTS };

@@ -3,7 +3,6 @@
 #include "tests/unit/unit.h"
 #include "ingest/whole.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* Larger than what stays in memory, and no whole number of blocks. */

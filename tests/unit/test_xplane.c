@@ -2,12 +2,10 @@
 
 #include "tests/unit/scratch.h"
 #include "cli/convert/parts.h"
-#include "derive/attribution.h"
 #include "derive/step_list.h"
 #include "tests/read_bytes.h"
 #include "tests/unit/wire_text.h"
 #include "trace/memory_change.h"
-#include <string.h>
 
 extern const struct format format_xplane;
 
