@@ -152,12 +152,13 @@ static const char *const categories[] = {
     "",
 };
 
-static const char *const argument_keys[] = {
+static const char *const argument_keys[] = { "no such key",
 #define ARGUMENT_KEY(id, kind, keys) keys,
-    TRACE_ARGS(ARGUMENT_KEY)
+                                             TRACE_ARGS(ARGUMENT_KEY)
 #undef ARGUMENT_KEY
-        "no such key",
 };
+
+enum { ARGUMENTS = LENGTH(argument_keys) < 64 ? LENGTH(argument_keys) : 64 }; /* a bit of a mask each */
 
 /* enum tpafile_argument_type of each of them. */
 enum { OF_INT, OF_DECIMAL, OF_TEXT, OF_JSON = OF_TEXT, OF_BOOL = OF_INT };
@@ -279,7 +280,7 @@ enum { MOST_EVENTS = 48, MOST_SHAPES = 6, FILES = 2 };
 /* Which arguments a shape has: all, none, or half of them. */
 static uint64_t choose_arguments(struct making *making)
 {
-    uint64_t all = (UINT64_C(1) << LENGTH(argument_keys)) - 1;
+    uint64_t all = UINT64_MAX >> (64 - ARGUMENTS);
     switch (choose(making, 4)) {
     case 0: return all;
     case 1: return 0;
@@ -344,7 +345,7 @@ static void add_events(struct making *making, int64_t file)
         masks[s] = (int64_t)choose_arguments(making);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_ARGS, masks, shape_count);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, &file, 1);
-    for (unsigned place = 0; place < LENGTH(argument_keys); place++)
+    for (unsigned place = 0; place < ARGUMENTS; place++)
         add_argument(making, encoder, place, masks, shapes, events);
     tpafile_writer_emit(making->writer, events);
 }
@@ -357,7 +358,7 @@ static void add_trace(struct making *making)
         add_row_with(making, TPAFILE_CATEGORY, i, TPAFILE_CATEGORY_NAME, text_of(making, categories[i]));
     for (size_t i = 0; i < 8; i++)
         add_row_with(making, TPAFILE_TRACK, i, TPAFILE_TRACK_FILE, (int64_t)i / 4);
-    for (size_t i = 0; i < LENGTH(argument_keys); i++) {
+    for (size_t i = 0; i < ARGUMENTS; i++) {
         size_t len = strcspn(argument_keys[i], "|");
         add_row_with(making, TPAFILE_ARGUMENT, i, TPAFILE_ARGUMENT_KEY,
                      tpafile_writer_text(making->writer, argument_keys[i], len));
@@ -412,7 +413,7 @@ void make_tpa(const uint8_t *choices, size_t count, struct buffer *bytes)
     making.odd_of = odds[choose(&making, LENGTH(odds))];
     making.kind = choose(&making, TPAFILE_EVENTS + 1);
     making.field = making.kind == TPAFILE_EVENTS && choose(&making, 2)
-                       ? TPAFILE_EVENTS_ARG + (unsigned)choose(&making, LENGTH(argument_keys))
+                       ? TPAFILE_EVENTS_ARG + (unsigned)choose(&making, ARGUMENTS)
                        : (unsigned)choose(&making, TPAFILE_MOST_FIELDS);
     for (size_t i = 0; i < LENGTH(texts); i++)
         tpafile_writer_new_text(making.writer, texts[i].at, texts[i].len);
