@@ -319,9 +319,10 @@ bool database_has(const struct database *db, const char *table)
  * SQLite's. */
 static void check_memory(void)
 {
-    SCOPED void *piece = malloc((size_t)2 * LONGEST_VALUE);
+    void *piece = malloc((size_t)2 * LONGEST_VALUE);
     if (!piece)
         mem_out_of_memory((size_t)2 * LONGEST_VALUE);
+    free(piece);
 }
 
 /* Did SQLite fail because of the system, rather than damage? Memory that ran out ends the program. */
