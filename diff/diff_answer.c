@@ -235,14 +235,28 @@ static bool is_good(const struct finding *finding)
     return finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE;
 }
 
-/* "launched by aten::mm; look at what changed there: undoing it would save as much". */
-static const char *advice_text(const struct change_card *card, bool first, struct arena *texts)
+/* The GPU of each side; false: neither is known. */
+static bool find_gpus(const struct diff *diff, const char *gpu[2])
 {
+    for (size_t side = 0; side < 2; side++)
+        gpu[side] = measures_fact(diff->sides[side], "gpu");
+    return gpu[0] && gpu[1] &&
+           (strcmp(gpu[0], MEASURE_UNKNOWN_GPU) != 0 || strcmp(gpu[1], MEASURE_UNKNOWN_GPU) != 0);
+}
+
+/* "launched by aten::mm; look at what changed there: undoing it would save as much". */
+static const char *advice_text(const struct diff *diff, const struct change_card *card, bool first,
+                               struct arena *texts)
+{
+    const char *gpu[2];
+    bool same_gpu = !find_gpus(diff, gpu) || strcmp(gpu[0], gpu[1]) == 0;
     const struct diff_row *row = card->change->row;
     bool launched = strlen(card->change->cause) != row->name_length ||
                     memcmp(card->change->cause, row->name, row->name_length) != 0;
     const char *by = launched ? arena_printf(texts, "launched by %s", card->change->cause) : "",
-               *next = first && !is_good(&row->finding)
+               *next = first && !same_gpu
+                           ? "the GPU is another one, which changes every kernel: compare on one GPU first"
+                       : first && !is_good(&row->finding)
                            ? "look at what changed there: undoing it would save as much"
                        : row->finding.verdict == VERDICT_NEW
                            ? "it was not there before: without it as much is saved"
@@ -256,7 +270,7 @@ static void add_card(const struct diff *diff, const struct change_card *card, st
     const struct diff_row *row = card->change->row;
     const struct diff_rows *table = card->change->table;
     const struct finding *finding = &row->finding;
-    const char *advice = advice_text(card, answer->findings.count == 0, texts);
+    const char *advice = advice_text(diff, card, answer->findings.count == 0, texts);
     *VEC_PUSH(&answer->findings) = (struct answer_finding){
         .title = arena_strndup(texts, row->name, row->name_length),
         .saves = arena_printf(texts, "%s%s per %s: %s", finding->change > 0 ? "+" : "",
@@ -420,17 +434,13 @@ void diff_add_verdict(const struct diff *diff, struct result *result)
 
 static void add_facts(const struct diff *diff, struct answer *answer, struct arena *texts)
 {
-    const char *gpu[2] = { measures_fact(diff->sides[0], "gpu"), measures_fact(diff->sides[1], "gpu") };
-    bool known = gpu[0] && gpu[1] &&
-                 (strcmp(gpu[0], MEASURE_UNKNOWN_GPU) != 0 || strcmp(gpu[1], MEASURE_UNKNOWN_GPU) != 0);
-    if (known)
-        *VEC_PUSH(&answer->facts) = (struct answer_fact){
-            "GPU",
-            strcmp(gpu[0], gpu[1]) == 0
-                ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
-                : arena_printf(texts, "%s, was %s: compare on one GPU before acting on it", gpu[1], gpu[0])
-        };
-    *VEC_PUSH(&answer->facts) = (struct answer_fact){ "Program", "not compared" };
+    const char *gpu[2];
+    if (find_gpus(diff, gpu))
+        *VEC_PUSH(&answer->facts) =
+            (struct answer_fact){ "GPU", strcmp(gpu[0], gpu[1]) == 0
+                                             ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
+                                             : arena_printf(texts, "%s, was %s", gpu[1], gpu[0]) };
+    *VEC_PUSH(&answer->facts) = (struct answer_fact){ "Program", "not known (only figures are compared)" };
     const char *producer = measures_fact(diff->sides[1], "producer");
     if (producer)
         *VEC_PUSH(&answer->facts) =
