@@ -22,7 +22,7 @@ static const struct {
         "float64 takes twice the memory and half as many numbers at once: use float32 where its precision suffices, as torch does unless told "
         "otherwise (arrays of numpy are of float64)" },
     [AVOID_DENSE_GRADIENTS] = { FINDING_DENSE_GRADIENT, { "aten::embedding_dense_backward" },
-        "the gradient of an embedding is as large as its table", { "nn.Embedding(rows, columns)", "nn.Embedding(rows, columns, sparse=True)" },
+        "the gradient of an embedding is as large as its table", { "nn.Embedding(rows, columns)", "nn.Embedding(rows, columns, sparse=True)  # SparseAdam" },
         "the whole table is filled with zeros, cleared and stepped over, for few rows that are used: sparse=True, with an optimizer of the table "
         "that takes it (torch.optim.SparseAdam, SGD, Adagrad)" },
     [AVOID_INDEX_GRADIENTS] = { FINDING_INDEX_GRADIENT, { "aten::select_backward", "aten::slice_backward", "aten::index" },
@@ -68,6 +68,11 @@ static void complete_avoided(struct pricing *pricing, struct priced_finding *fin
     struct buffer where = { 0 };
     if (longest == EVENT_NONE)
         return;
+    if (finding->edit.pattern ==
+        edit_avoid_words[AVOID_DENSE_GRADIENTS]) { /* not the optimizer, which takes most of it at times */
+        finding->where = as_text(avoidables[AVOID_DENSE_GRADIENTS].names[0]);
+        return;
+    }
     buffer_puts(&where, trace_name(pricing->trace, longest));
     place_add_caller_of(pricing->trace, longest, &where);
     finding->where = pricing_keep(pricing, &where);

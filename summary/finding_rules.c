@@ -863,10 +863,16 @@ static void complete_contention(struct pricing *pricing, struct priced_finding *
     finding->advice = pricing_keep(pricing, &advice);
 }
 
+/* Do devices do nothing but communicate, so that there is nothing to hide it behind? */
+static bool only_communicates(const struct gpu *gpu)
+{
+    return gpu && !ANY(i, gpu->count, gpu->at[i].computation_ns > 0);
+}
+
 static void find_communication(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_communication);
-    if (place.longest == EVENT_NONE)
+    if (place.longest == EVENT_NONE || only_communicates(pricing->summary->gpu))
         return;
     if (pricing->summary->pipeline_ns > 0)
         return; /* the waits are among its stages */

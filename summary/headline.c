@@ -503,6 +503,22 @@ static void add_alone(struct headline *headline)
     };
 }
 
+/* What others wait for lies in ranks that were not recorded. */
+static void add_ranks_to_record(struct headline *headline)
+{
+    int64_t rank = headline->summary->comm->outside_rank;
+    *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+        .action = rank < 0 ? "Record all ranks"
+                           : arena_printf(headline->texts, "Record rank %" PRId64 ", too", rank),
+        .title = "ranks wait for others that were not recorded",
+        .advice = "give the recordings of all ranks, or their directory: they tell what these do meanwhile",
+        .saves = "gain not known: what is waited for was not recorded",
+        .command = "tpa fleet DIRECTORY",
+        .section = "communication",
+        .of_ranks = true,
+    };
+}
+
 /* Where no finding saves enough: what the largest part would have to do, or what to record. */
 static void add_instead(struct headline *headline)
 {
@@ -513,6 +529,8 @@ static void add_instead(struct headline *headline)
     }
     if (!findings->priced)
         return;
+    if (headline_waits_outside(headline->summary))
+        add_ranks_to_record(headline);
     if (findings->of_unexplained.action)
         add_to_record(headline);
     if (findings->half.at)

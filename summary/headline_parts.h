@@ -69,6 +69,9 @@ const char *headline_recorded_word(struct headline *headline);
 /* Add bars of a step, or of what was recorded: of devices, else of the host. */
 void headline_add_bars(struct headline *headline);
 
+/* Is most communication a wait for ranks that were not recorded? */
+bool headline_waits_outside(const struct summary *summary);
+
 /* Which rule FINDING is of; FINDING_RULES: another module's. */
 enum finding_rule headline_rule_of(const struct priced_finding *finding);
 

@@ -12,6 +12,7 @@
 #include "summary/unexplained.h"
 #include "trace/lost_work.h"
 #include "trace/span.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -259,8 +260,7 @@ static const char *describe_idle(struct headline *headline, const struct headlin
                         where ? where : "");
 }
 
-/* Is most communication a wait for ranks that were not recorded? */
-static bool waits_outside(const struct summary *summary)
+bool headline_waits_outside(const struct summary *summary)
 {
     return summary->comm && summary->comm->outside_ns > summary->comm->union_ns / 2;
 }
@@ -271,7 +271,7 @@ static const char *describe_communication(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     const struct comm *comm = summary->comm;
-    if (waits_outside(summary)) {
+    if (headline_waits_outside(summary)) {
         SCOPED struct buffer whom = { 0 };
         comm_append_outside(comm, &whom);
         return arena_printf(headline->texts, "exposed communication; most of it waits for %s", whom.at);
@@ -429,7 +429,8 @@ static const char *describe_uses(struct headline *headline, const struct headlin
                            ? ""
                            : arena_printf(headline->texts, "; %.1f %% is idle", quantity_percent(idle_share));
     const char *more = !communicates ? "" : pipeline_schedule(headline->summary, headline->texts);
-    if (communicates && waits_outside(headline->summary) && headline->summary->comm->outside_rank < 0)
+    if (communicates && headline_waits_outside(headline->summary) &&
+        headline->summary->comm->outside_rank < 0)
         more = " The recordings of all ranks would tell which.";
     return arena_printf(headline->texts, "%s%s%s.%s", headline->largest, what + strcspn(what, ";"), idle,
                         more ? more : "");
@@ -662,6 +663,22 @@ static bool has_no_call(const struct trace *trace)
     return e > 0 && e == trace->event_count;
 }
 
+/* "The optimizer updates parameters one by one, which costs up to 47.3 % of a step", where that is more than TOP takes itself; else NULL. */
+static const char *describe_costly(struct headline *headline, const struct summary_top *top)
+{
+    const struct findings *findings = headline->findings;
+    size_t first = headline_first_lasting(findings);
+    const struct priced_finding *change = first < findings->count ? &findings->at[first] : NULL;
+    if (!change || change->unexplained || findings_longest_first(findings) ||
+        change->saves_share <= top->share)
+        return NULL;
+    char *says = arena_printf(headline->texts, "%.*s, which costs %s %.1f %% of %s; no GPU was recorded.",
+                              (int)change->title.len, change->title.at, finding_price_word(change),
+                              quantity_percent(change->saves_share), headline_whole_word(headline));
+    says[0] = (char)toupper((unsigned char)says[0]);
+    return says;
+}
+
 /* The operator, or Python function, that takes longest itself; a step's own time is that of none. */
 static const char *describe_host(struct headline *headline)
 {
@@ -673,6 +690,9 @@ static const char *describe_host(struct headline *headline)
         const struct summary_top *top = &summary->top[i];
         if (!top->named)
             continue;
+        const char *costly = describe_costly(headline, top);
+        if (costly)
+            return costly;
         headline->largest = arena_printf(
             headline->texts, "%s takes %.1f %% of the %s own time", top->name, quantity_percent(top->share),
             summary->has_frames ? "host's" : arena_printf(headline->texts, "%s'", summary_op_word(summary)));
@@ -819,7 +839,7 @@ static const char *describe_order(struct headline *headline, size_t first)
     if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
         return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
     if (headline->part && strstr(headline->part, "communication") && lacks_ranks(headline) &&
-        !waits_outside(headline->summary)) /* which says so already */
+        !headline_waits_outside(headline->summary)) /* which says so already */
         return describe_waited_rank(headline);
     if (headline->part && strstr(headline->part, "communication") &&
         pipeline_schedule(headline->summary, headline->texts)) /* which is said already */
