@@ -544,7 +544,7 @@ static size_t count_pauses(const struct replay_graph *graph, const struct host_p
 }
 
 /* "longest: 18.6ms at 0.964ms, after aten::mm, before cudaLaunchKernel": of PAUSES, without which SAVES_NS of a step is saved, and BOUND is
- * its limit. Where the longest takes more than that: "2 in 4 steps, the longest at 0.964ms, after aten::mm, before cudaLaunchKernel; it takes
+ * its limit. Where the longest takes more than that: "2 in 4 steps, the longest begins at 0.964ms, after aten::mm, before cudaLaunchKernel; it takes
  * 18.6ms, all of them 10.1ms a step", or, where they take more than what is saved, "but without them the devices are the limit". */
 static void describe_pauses(const struct pricing *pricing, const struct host_pauses *pauses, int64_t saves_ns,
                             enum step_bound_kind bound, struct buffer *where)
@@ -570,9 +570,9 @@ static void describe_pauses(const struct pricing *pricing, const struct host_pau
         of_file += steps->at[i].file == file;
     if (takes_more && of_file)
         buffer_printf(where, "%zu in %zu step%s,%s", count, of_file, of_file == 1 ? "" : "s",
-                      count > 1 ? " the longest" : "");
+                      count > 1 ? " the longest begins" : "");
     else
-        buffer_puts(where, takes_more ? "longest" : "longest: ");
+        buffer_puts(where, takes_more ? "longest begins" : "longest: ");
     if (!takes_more)
         quantity_append_rounded_time(where, (double)pause_ns(graph, m));
     if (file_set_of(graph->trace)->ranks > 1)

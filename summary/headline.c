@@ -537,8 +537,9 @@ static void add_instead(struct headline *headline)
         add_longest(headline);
     else if (!headline->summary->gpu && headline->summary->top_count && headline->summary->top[0].named)
         add_unpriced_longest(headline);
-    headline->answer->nothing = arena_printf(headline->texts, "No single change would save %.1f %% of %s.",
-                                             100 * FINDINGS_LEAST_SHARE, headline_whole_word(headline));
+    headline->answer->nothing =
+        arena_printf(headline->texts, "No single change would save even %.1f %% of %s.",
+                     100 * FINDINGS_LEAST_SHARE, headline_whole_word(headline));
 }
 
 /* On a page; a notice says the same in text. */

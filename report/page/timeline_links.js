@@ -362,10 +362,10 @@ function addressOf(recording, index, name, rank = "", device = "") {
     return "";
 }
 
-/* The stretch that TEXT, of a pause in which nothing was recorded, begins with: "longest: 3.002ms on rank 13 at 304.921us, after ...", "2 in 4 steps, the longest at 304.921us, after ...; it takes 3.002ms"; "": none. */
+/* The stretch that TEXT, of a pause in which nothing was recorded, begins with: "longest: 3.002ms on rank 13 at 304.921us, after ...", "2 in 4 steps, the longest begins at 304.921us, after ...; it takes 3.002ms"; "": none. */
 function pauseIn(recording, text) {
     const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
-    const [, rank, at, of] = text.match(/(?:longest(?:: [\d.]+[num]?s)?|^\d+ in \d+ steps?,)(?: on rank (\d+))? at ([\d.]+)([num]?s)\b/) || [];
+    const [, rank, at, of] = text.match(/(?:longest(?:: [\d.]+[num]?s| begins)?|^\d+ in \d+ steps?,)(?: on rank (\d+))? at ([\d.]+)([num]?s)\b/) || [];
     const [, length, unit] = text.match(/(?:longest:|; it takes) ([\d.]+)([num]?s)/) || [];
     const file = rank === undefined ? undefined : recording.files.find((own) => own.rank === Number(rank)); /* its moments count from its own beginning */
     return at && length ? placeOf(Math.round(at * units[of] + (file ? file.at : 0)), Math.round(length * units[unit])) : "";

@@ -932,7 +932,7 @@ TEST(the_longest_pause_is_compared_with_the_saving)
         assert_string_equal(
             finding_text("pauses", "where"),
             each
-                ? "4 in 4 steps, the longest at 10.000us, after cudaLaunchKernel, before aten::add; it takes 3.980ms, "
+                ? "4 in 4 steps, the longest begins at 10.000us, after cudaLaunchKernel, before aten::add; it takes 3.980ms, "
                   "but without them the devices are the limit"
                 : "1 in 4 steps, at 4.010ms, after cudaLaunchKernel, before aten::add; it takes 2.000ms, 500.000us a "
                   "step");
