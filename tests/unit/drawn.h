@@ -62,6 +62,7 @@ static const struct trace_wants all_arguments = { .args = UINT64_MAX >> (64 - AR
 
 static void draw_begin_with(const struct trace_wants *wants, const char *path)
 {
+    assert_null(draw_builder); /* what was begun before is used first */
     draw_builder = trace_builder_open(wants ? wants : &all_arguments);
     arena_defer(&unit_scratch, draw_forget, &draw_builder);
     draw_open_file(path);

@@ -194,9 +194,9 @@ TEST(without_steps_a_file_is_a_sample)
 {
     struct measure_options options = { 0 };
     struct trace_wants wants = measure_wants(&options);
-    draw_begin(&wants);
     measures = scratch(measures_open());
     measure(draw(&options, 10), &options);
+    draw_begin(&wants);
     draw_host("cpu_op", "aten::mm", 1, 100, 40);
     measure(drawn(), &options);
     measures_finish(measures);

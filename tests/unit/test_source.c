@@ -221,6 +221,7 @@ TEST(packing_is_recognised_by_content)
         assert_int_equal(source_packing(source), rows[i].packing);
         assert_int_equal(source_packed_size(source), rows[i].bytes->count);
         assert_string_equal(source_name(source), "trace.json");
+        source_free(source);
     }
 }
 
