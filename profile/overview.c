@@ -13,9 +13,24 @@ static const char *overview_name_of(const struct profile *profile, function_id i
     return arena_strndup(texts, text.at ? text.at : "", text.count);
 }
 
-static const char *time_of(double seconds, struct arena *texts)
+/* What SECONDS of PROFILE are: time, or what it measures in its place: bytes, or counts without a unit. */
+static const char *time_of(const struct profile *profile, double seconds, struct arena *texts)
 {
-    return arena_printf(texts, "%s", TIME_TEXT(seconds * 1e9));
+    double figure = seconds * 1e9;
+    if (profile_is_timed(profile))
+        return arena_printf(texts, "%s", TIME_TEXT(figure));
+    return arena_printf(texts, "%s",
+                        profile->figures == PROFILE_BYTES ? SIZE_TEXT(llround(figure))
+                                                          : TALLY_TEXT(llround(figure)));
+}
+
+/* What shares of PROFILE are of. */
+static const char *whole_of(const struct profile *profile)
+{
+    return profile_is_timed(profile)           ? "the time"
+           : profile->figures == PROFILE_BYTES ? "the bytes"
+           : profile->sampled                  ? "the samples"
+                                               : "all";
 }
 
 static const char *tally_of(int64_t count, struct arena *texts)
@@ -154,7 +169,8 @@ static void add_facts(const struct profile *profile, struct answer *answer, stru
 {
     add_fact(answer, "Program", program_of(profile, texts));
     add_fact(answer, "GPU", "not recorded: a profile of functions on the host");
-    add_fact(answer, profile->sampled ? "Sampled" : "Recorded", time_of(profile->total.total_s, texts));
+    add_fact(answer, profile->sampled ? "Sampled" : "Recorded",
+             time_of(profile, profile->total.total_s, texts));
     if (profile->sampled)
         add_fact(answer, "Samples", tally_of(profile->total.primitive_calls, texts));
     else
@@ -176,24 +192,27 @@ static void add_bar(const struct profile *profile, const struct profile_view *vi
             continue;
         rest_s -= own_s;
         *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = short_name_of(profile, view->at[i], texts),
-                                                      .figure = time_of(own_s, texts),
+                                                      .figure = time_of(profile, own_s, texts),
                                                       .share = own_s / all_s,
                                                       .color = chart_color_at(i),
                                                       .section = "own" };
     }
     if (rest_s > all_s * 0.0005)
         *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = "other functions",
-                                                      .figure = time_of(rest_s, texts),
+                                                      .figure = time_of(profile, rest_s, texts),
                                                       .share = rest_s / all_s,
                                                       .color = CHART_COLOR_OF_OTHER,
                                                       .section = "own" };
     if (waited_s > all_s * 0.0005)
         *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = "waiting",
-                                                      .figure = time_of(waited_s, texts),
+                                                      .figure = time_of(profile, waited_s, texts),
                                                       .share = fmin(waited_s / all_s, 1),
                                                       .color = CHART_COLOR_OF_IDLE,
                                                       .section = "own" };
-    answer->bars_title = "Time in functions themselves, without what they call";
+    answer->bars_title = arena_printf(texts, "%s in functions themselves, without what they call",
+                                      profile_is_timed(profile)           ? "Time"
+                                      : profile->figures == PROFILE_BYTES ? "Bytes"
+                                                                          : "Samples");
     *VEC_PUSH(&answer->bars) = bar;
 }
 
@@ -238,8 +257,9 @@ static void add_findings(const struct profile *profile, const struct profile_vie
             continue;
         *VEC_PUSH(&answer->findings) = (struct answer_finding){
             .title = short_name_of(profile, own->at[i], texts),
-            .saves = arena_printf(texts, "%s itself, %.1f %% of the time%s", time_of(cost->total_s, texts),
-                                  quantity_percent(cost->total_s / all_s), calls_of(profile, cost, texts)),
+            .saves = arena_printf(texts, "%s itself, %.1f %% of %s%s", time_of(profile, cost->total_s, texts),
+                                  quantity_percent(cost->total_s / all_s), whole_of(profile),
+                                  calls_of(profile, cost, texts)),
             .where = main_caller(profile, own->at[i], texts),
             .advice = to_do,
             .section = "own",
@@ -314,7 +334,8 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     const char *below = under ? arena_printf(&result->arena, "%s takes %.1f %% with what it calls", under,
                                              quantity_percent(under_s / all_s))
                               : "no function takes longer than another";
-    if (first->total_s > 0 && first->total_s < all_s && all_s < 1e9 && waited_s <= MOST_OF_IT * all_s) {
+    if (profile_is_timed(profile) && first->total_s > 0 && first->total_s < all_s && all_s < 1e9 &&
+        waited_s <= MOST_OF_IT * all_s) {
         answer->from_ns = (int64_t)llround(all_s * 1e9);
         answer->to_ns = (int64_t)llround((all_s - first->total_s) * 1e9);
         answer->change_note = arena_printf(
@@ -322,9 +343,10 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     }
     answer->verdict =
         first->total_s > 0
-            ? arena_printf(&result->arena, "%s%s takes %.1f %% of the time itself%s%s.",
+            ? arena_printf(&result->arena, "%s%s takes %.1f %% of %s itself%s%s.",
                            waits_text(profile, waited_s, longest, &result->arena), most,
-                           quantity_percent(first->total_s / all_s), under ? "; " : "", under ? below : "")
+                           quantity_percent(first->total_s / all_s), whole_of(profile), under ? "; " : "",
+                           under ? below : "")
             : arena_printf(&result->arena, "No function has time of its own that is not 0; %s.", below);
     const char *waits = waits_text(profile, waited_s, longest, &result->arena);
     if (*waits && waited_s > MOST_OF_IT * all_s) {

@@ -81,6 +81,8 @@ static size_t kind_of_range(const char *name)
 {
     const char *function = strstr(name, "): ");
     name = function ? function + 3 : name;
+    if (has_word(name, "load") && has_word(name, "state")) /* load_state_dict: the other way round */
+        return KINDS_OF_RANGES;
     for (size_t kind = 0; kind < KINDS_OF_RANGES; kind++)
         for (size_t i = 0; kinds_of_ranges[kind].words[i]; i++)
             if (has_word(name, kinds_of_ranges[kind].words[i]))
@@ -376,12 +378,13 @@ static void offer_range(struct host_search *search, name_id id)
     const char *name = names_text(trace->names, id), *pattern = finding_pattern(pricing, as_text(name));
     bool occasional = of->kind < KINDS_OF_RANGES && kinds_of_ranges[of->kind].occasional;
     struct buffer title = { 0 }, where = { 0 }, action = { 0 };
-    if (of->kind < KINDS_OF_RANGES)
+    if (of->kind < KINDS_OF_RANGES) {
         buffer_puts(&action, kinds_of_ranges[of->kind].action);
-    else
-        buffer_printf(&action,
-                      pricing->findings->has_steps ? "Move %s out of the loop" : "Do %s less often, or ahead",
-                      name);
+    } else {
+        buffer_puts(&action, pricing->findings->has_steps ? "Move " : "Do ");
+        finding_append_name(&action, name);
+        buffer_puts(&action, pricing->findings->has_steps ? " out of the loop" : " less often, or ahead");
+    }
     buffer_printf(&title,
                   occasional          ? "the loop stops for %s"
                   : search->operators ? "the host is in %s, outside of operators"

@@ -99,3 +99,14 @@ const char *finding_pattern(struct pricing *pricing, struct text name)
         buffer_putc(&pattern, '$');
     return pricing_keep(pricing, &pattern).at;
 }
+
+void finding_append_name(struct buffer *text, const char *name)
+{
+    const char *address = strstr(name, " at 0x");
+    if (!address) {
+        buffer_puts(text, name);
+        return;
+    }
+    buffer_add(text, name, (size_t)(address - name));
+    buffer_puts(text, address + 6 + strspn(address + 6, "0123456789abcdef"));
+}

@@ -65,4 +65,7 @@ void finding_set_code(struct priced_finding *finding, struct code_change code);
 /* A regular expression that matches NAME alone; lives as long as the findings. */
 const char *finding_pattern(struct pricing *pricing, struct text name);
 
+/* Append NAME without the address of an object: "<built-in method tolist of numpy.ndarray object>". */
+void finding_append_name(struct buffer *text, const char *name);
+
 #endif

@@ -693,8 +693,10 @@ static const char *describe_host(struct headline *headline)
         const char *costly = describe_costly(headline, top);
         if (costly)
             return costly;
+        SCOPED struct buffer name = { 0 };
+        finding_append_name(&name, top->name);
         headline->largest = arena_printf(
-            headline->texts, "%s takes %.1f %% of the %s own time", top->name, quantity_percent(top->share),
+            headline->texts, "%s takes %.1f %% of the %s own time", name.at, quantity_percent(top->share),
             summary->has_frames ? "host's" : arena_printf(headline->texts, "%s'", summary_op_word(summary)));
         headline->largest_share = top->share;
         return arena_printf(headline->texts, "%s%s; no GPU was recorded.", headline->largest,
