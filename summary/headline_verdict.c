@@ -835,9 +835,13 @@ static const char *describe_order(struct headline *headline, size_t first)
     if (about < findings->count)
         return arena_printf(headline->texts,
                             headline_rule_of(change) == FINDING_LAUNCHES && !headline->part
-                                ? " Change %zu removes %s, but saves less than change %zu."
-                                : " Change %zu is about %s, but saves less than change %zu.",
-                            about + 1, part, first + 1);
+                                ? " Change %zu removes %s, but saves less than change %zu%s."
+                                : " Change %zu is about %s, but saves less than change %zu%s.",
+                            about + 1, part, first + 1,
+                            headline_rule_of(change) == FINDING_LAUNCHES &&
+                                    headline_rule_of(&findings->at[about]) == FINDING_DATA_LOADING
+                                ? ", with which the host loads while devices compute"
+                                : "");
     if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
         return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
     if (headline->part && strstr(headline->part, "communication") && lacks_ranks(headline) &&

@@ -1261,7 +1261,9 @@ TEST(the_headline_leads_to_the_first_change)
     assert_non_null(
         strstr(of->headline, ": the host waits for the next batch; change 1, fewer launches, saves more."));
     assert_non_null(strstr(of->because, "% for data loading"));
-    assert_non_null(strstr(of->because, "Change 2 removes that, but saves less than change 1."));
+    assert_non_null(strstr(of->because,
+                           "Change 2 removes that, but saves less than change 1, with which the host "
+                           "loads while devices compute."));
     assert_non_null(strstr(of->verdict, "Change 2 removes that"));
 
     draw_loads_between_launches(480);
