@@ -614,9 +614,10 @@ static void add_operations(struct roofline_calls *calls, struct pricer *pricer,
 {
     const struct trace *trace = calls->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
+    struct graph_operations graphs; /* before the arena that owns a part of it */
     SCOPED_ARENA struct arena scratch = { 0 };
     uint8_t *words = arena_zalloc(&scratch, names_count(trace->names) + 1, sizeof *words);
-    struct graph_operations graphs = graph_operations_open(calls, pricer, &scratch);
+    graphs = graph_operations_open(calls, pricer, &scratch);
     ARENA_OWNS(&scratch, &graphs.call_index);
     struct recorded_operations recorded = recorded_operations_open(trace, gpu);
     for (size_t i = 0; i < gpu->count; i++) {

@@ -84,7 +84,8 @@ struct arena *arena_of(const void *object);
 /* Free OBJECT and everything in its arena; NULL is allowed. No effect while another keeps it (arena_keep). */
 void arena_free(const void *object);
 
-/* As SCOPED (base/memory.h), of a struct arena, and of a pointer to an object. */
+/* As SCOPED (base/memory.h), of a struct arena, and of a pointer to an object. Variables of a block end in the reverse order of their
+ * declarations: what such an arena owns of them is declared before it. */
 #define SCOPED_ARENA __attribute__((cleanup(arena_release)))
 #define SCOPED_OBJECT __attribute__((cleanup(arena_free_at)))
 static inline void arena_free_at(void *holder)

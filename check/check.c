@@ -283,8 +283,8 @@ void check_add_rankings(struct check *check, struct check_facts *facts, const st
                         int64_t line, const char *text, size_t len)
 {
     struct checking checking = { facts, input, check };
-    SCOPED_ARENA struct arena arena = { 0 };
     SCOPED struct tokens tokens = { 0 };
+    SCOPED_ARENA struct arena arena = { 0 };
     prose_read(facts, text, len, &arena, &tokens);
     add_rankings(&checking, line, text, len, &tokens);
 }
@@ -471,10 +471,10 @@ static void check_line(struct checking *checking, int64_t line, const char *text
     size_t whole_len = len;
     while (whole_len > 0 && isspace((unsigned char)whole[whole_len - 1]))
         whole_len--;
-    SCOPED_ARENA struct arena arena = { 0 };
     SCOPED struct tokens tokens = { 0 };
     SCOPED struct statements statements = { 0 };
     skip_marks(&text, &len);
+    SCOPED_ARENA struct arena arena = { 0 };
     prose_read(checking->facts, text, len, &arena, &tokens);
     bool has_number = tokens_have_number(&tokens) || checking->input->sentence;
     statements_read(checking->facts, &tokens, &arena, &statements);

@@ -267,9 +267,9 @@ static void add_page_row(struct check *check, const struct check_input *input, c
 struct check *check_page(struct check_facts *facts, const struct check_input *input, const char *right,
                          size_t right_len)
 {
-    SCOPED_ARENA struct arena arena = { 0 };
     struct page_lines lines = { 0 }, right_lines = { 0 };
     struct check *check = NULL;
+    SCOPED_ARENA struct arena arena = { 0 };
     ARENA_OWNS(&arena, &lines.at, &right_lines.at);
     if (read_screen(input->text, input->len, &arena, &lines) &&
         read_screen(right, right_len, &arena, &right_lines)) {

@@ -510,8 +510,8 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
         output_file_spares_path(args->store, err) ? store_open(args->store, STORE_READ, WAIT_MS, err) : NULL;
     SCOPED_BY(nightly_release) struct nightly nightly = { 0 };
     struct picture *picture = NULL;
-    SCOPED_ARENA struct arena arena = { 0 };
     const char *label, *gpu;
+    SCOPED_ARENA struct arena arena = { 0 };
     if (store && nightly_newest(store, args->label, args->gpu, &arena, &label, &gpu, err) &&
         store_load(store, label, gpu, &nightly, err)) {
         struct history_options options = HISTORY_DEFAULTS;

@@ -79,8 +79,8 @@ static bool save_round(enum round round, struct fleet_map *map, FILE *out, struc
     if (round == ROUND_NONE)
         return save_facts(map->facts, out, err);
     const struct fleet_files *files = fleet_map_apart(map);
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct fleet_job job;
+    SCOPED_ARENA struct arena scratch = { 0 };
     fleet_job_init(&job, map->facts, &scratch);
     bool good;
     if (round == ROUND_JOB)

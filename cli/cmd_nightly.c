@@ -350,8 +350,8 @@ static bool nightly_keep(const struct nightly_measured *measured, const struct n
                  nightly_check_time(store, measured->night, &about, err)) &&
                 store_add(store, measured->night, &about, added, err);
     if (good) {
-        SCOPED_ARENA struct arena arena = { 0 };
         const char *label, *gpu; /* an existing run may have been added with another --gpu */
+        SCOPED_ARENA struct arena arena = { 0 };
         good = store_find(store, added->run, &arena, &label, &gpu, err) &&
                store_load(store, label, gpu, nightly, err);
     }

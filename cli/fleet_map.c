@@ -216,10 +216,10 @@ static bool merge_slice(struct fleet_map *map, const char *path, struct tpa_erro
 /* Reject rows of a missing recording, and duplicate rows. */
 static bool check_collectives(const struct fleet_map *map, struct tpa_error *err)
 {
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct fleet_job all;
     int64_t counted = 0;
     facts_finish(map->facts);
+    SCOPED_ARENA struct arena scratch = { 0 };
     fleet_job_of_all(&all, map->facts, &scratch);
     for (size_t m = 0; m < all.members.count; m++) {
         int64_t here = (int64_t)all.members.at[m].count[FACTS_COLLECTIVES];

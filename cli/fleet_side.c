@@ -65,8 +65,8 @@ bool fleet_side_measure(struct measures *measures, char *const *paths, size_t co
     *map = (struct fleet_map){ .load = *load };
     if (!fleet_side_check_options(options, err) || !fleet_map(paths, count, map, err))
         return false;
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct fleet_job job;
+    SCOPED_ARENA struct arena scratch = { 0 };
     fleet_job_init(&job, map->facts, &scratch);
     fleet_map_notice_job(map, &job, result);
     return measure_fleet(measures, map->facts, map->failures.count,

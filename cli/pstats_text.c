@@ -263,9 +263,9 @@ static void print_calls(struct printer_state *state, const struct profile_view *
         end_line(state);
     }
 
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct profile_callees callees = { 0 };
     SCOPED struct profile_calls calls = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     if (!callers)
         profile_callees_make(&callees, state->profile, &scratch);
     for (size_t i = 0; i < view->count; i++) {

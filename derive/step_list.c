@@ -135,10 +135,11 @@ static const struct key by_number_in_file[] = { ASC(struct step, file), ASC(stru
 /* Of the steps from FIRST on, those of one file and number are one. */
 static void join_equal_numbers(struct step_list *steps, size_t first)
 {
+    if (first == steps->count)
+        return;
     struct step_list own = { .at = steps->at + first, .count = steps->count - first };
     size_t kept = first;
-    if (own.count)
-        SORT(&own, by_number_in_file);
+    SORT(&own, by_number_in_file);
     for (size_t i = first; i < steps->count; i++) {
         struct step *last = kept > first ? &steps->at[kept - 1] : NULL, *step = &steps->at[i];
         if (!last || last->file != step->file || last->number != step->number)

@@ -417,7 +417,6 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
                             const struct measure_rows *after)
 {
     const struct measure_rows *any = before ? before : after;
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct join join = { .diff = diff,
                          .sides = { before, after },
                          .samplings = samplings,
@@ -430,6 +429,7 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
                                .samples = { join.samples[0], join.samples[1] },
                                .alone = any->alone };
     table.whole = any->alone ? NULL : diff_whole_of(diff, &table);
+    SCOPED_ARENA struct arena scratch = { 0 };
     join_open_side(&join, 0, &scratch);
     join_open_side(&join, 1, &scratch);
     for (name_id id = 0; before && after && id < names_count(before->names); id++) {

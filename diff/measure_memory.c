@@ -128,8 +128,8 @@ void measure_memory(const struct measuring *measuring)
     if (names_find(measuring->trace->names, "[memory]", strlen("[memory]")) == NAME_NONE)
         return;
     const struct memory_records *records = memory_records_of(measuring->trace, MEMORY_LEVELS);
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct peaks peaks = { .measuring = measuring, .records = records };
+    SCOPED_ARENA struct arena scratch = { 0 };
     peaks_open(&peaks, &scratch);
     FOR_EACH_OF(device, records->devices, records->device_count) {
         set_peak(&measures->by_file, memory_is_host(device) ? ON_HOST : ON_DEVICES,

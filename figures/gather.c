@@ -435,8 +435,8 @@ static size_t last_device_of_steps(struct gathering *gathering, size_t first, si
 /* How the devices spent them is filled in by follow_device. */
 static struct step_rows add_steps(struct gathering *gathering)
 {
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct host_times times;
+    SCOPED_ARENA struct arena scratch = { 0 };
     find_host_times(gathering, &times, &scratch);
     size_t first, end = device_steps_of_file(gathering->steps, gathering->file, &first);
     size_t first_device = gathering->first_device;

@@ -682,11 +682,11 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
                           const struct fleet_files *files, const struct fleet_clocks *clocks,
                           struct tpa_error *err)
 {
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct ends ends;
     struct pass pass;
     struct fleet_clocks found = { NULL, NULL };
     *meetings = (struct fleet_meetings){ .job = job, .first_ns = INT64_MAX };
+    SCOPED_ARENA struct arena scratch = { 0 };
     ends_init(&ends, job, &scratch);
     pass_init(&pass, job, files);
     bool good = find_ends(&pass, &ends, err);

@@ -201,9 +201,9 @@ static int64_t recording_of(const struct fleet_job *job, uint32_t member)
 bool rounds_save_ends(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                       struct tpa_error *err)
 {
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct ends ends;
     SCOPED VEC_OF(struct end_row) rows = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     ends_init(&ends, job, &scratch);
     bool good = rounds_possible(job, err) && fleet_meetings_find_ends(&ends, files, err);
     for (size_t j = 0; good && j < ends.joining.count; j++)
@@ -258,10 +258,10 @@ static bool load_ends(struct ends *ends, const struct fleet_files *files, struct
 bool rounds_save_clocks(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                         struct tpa_error *err)
 {
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct ends ends;
     struct fleet_clocks found = { NULL, NULL };
     SCOPED VEC_OF(struct clock_row) rows = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     ends_init(&ends, job, &scratch);
     bool good = load_ends(&ends, files, err);
     if (good)
@@ -407,8 +407,8 @@ static bool save_judged(const struct fleet_meetings *meetings, FILE *out)
 bool rounds_save_judged(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                         struct tpa_error *err)
 {
-    SCOPED_ARENA struct arena scratch = { 0 };
     struct fleet_meetings meetings = { 0 };
+    SCOPED_ARENA struct arena scratch = { 0 };
     ARENA_OWNS(&scratch, FLEET_MEETINGS_MEMORY(&meetings));
     struct fleet_clocks clocks;
     bool good = load_clocks(job, files, &clocks, err) && rounds_possible(job, err) &&

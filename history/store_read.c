@@ -220,8 +220,8 @@ bool store_facts(struct store *store, int64_t run, store_fact *fact, void *conte
                     err);
     if (!facts)
         return false;
-    SCOPED_ARENA struct arena arena = { 0 };
     statement_bind_int(facts, 1, run);
+    SCOPED_ARENA struct arena arena = { 0 };
     while (statement_step(facts, err))
         fact(context, bytes_in(&arena, facts, 0, NULL), bytes_in(&arena, facts, 1, NULL),
              bytes_in(&arena, facts, 2, NULL));

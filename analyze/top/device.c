@@ -200,8 +200,8 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
     };
     size_t next = 0, next_launched = 0;
     struct time_scan times;
-    SCOPED_ARENA struct arena scratch = { 0 };
     time_scan_begin(&times, trace);
+    SCOPED_ARENA struct arena scratch = { 0 };
     find_nodes(&state, &scratch);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (top_role(rows->events, e) != ROLE_DEVICE)

@@ -95,8 +95,8 @@ bool nightly_newest(struct store *store, const char *label, const char *gpu, str
 bool nightly_load(struct store *store, const struct nightly_args *args, struct nightly *nightly,
                   struct tpa_error *err)
 {
-    SCOPED_ARENA struct arena arena = { 0 };
     const char *label = NULL, *gpu = NULL;
+    SCOPED_ARENA struct arena arena = { 0 };
     bool good = args->run ? store_find(store, (int64_t)args->run, &arena, &label, &gpu, err)
                           : nightly_newest(store, args->label, args->gpu, &arena, &label, &gpu, err);
     if (good && args->run && args->label && strcmp(args->label, label) != 0)

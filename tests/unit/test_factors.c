@@ -14,8 +14,8 @@ static float factor_of(size_t i, unsigned kinds)
 TEST(all_come_back)
 {
     for (unsigned kinds = 1; kinds <= 2048; kinds *= 2) {
-        SCOPED_ARENA struct arena arena = { 0 };
         struct factors factors;
+        SCOPED_ARENA struct arena arena = { 0 };
         factors_init(&factors, &arena, COUNT);
         for (size_t i = FACTORS_OF_BLOCK; i < COUNT; i++)
             factors_set(&factors, i, factor_of(i, kinds));
@@ -36,8 +36,8 @@ TEST(all_come_back)
 /* A block that was filled in order with one factor takes no room, until one of it changes. */
 TEST(blocks_of_one_factor_take_no_room)
 {
-    SCOPED_ARENA struct arena arena = { 0 };
     struct factors factors;
+    SCOPED_ARENA struct arena arena = { 0 };
     factors_init(&factors, &arena, COUNT);
     for (size_t i = 0; i < COUNT; i++)
         factors_set(&factors, i, i < FACTORS_OF_BLOCK ? 0.25F : 0);
@@ -56,8 +56,8 @@ TEST(blocks_of_one_factor_take_no_room)
 
 TEST(laying_over_is_scaling)
 {
-    SCOPED_ARENA struct arena arena = { 0 };
     struct factors to, more, scaled;
+    SCOPED_ARENA struct arena arena = { 0 };
     factors_init(&to, &arena, COUNT);
     factors_init(&more, &arena, COUNT);
     factors_init(&scaled, &arena, COUNT);
