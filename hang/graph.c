@@ -198,14 +198,14 @@ static void mark_reaching(const struct hang_job *job, const uint8_t *targets, ui
 {
     const struct hang_graph *graph = job->graph;
     SCOPED uint8_t *seen = mem_zalloc(graph->nodes + 1, 1);
-    SCOPED VEC_OF(uint32_t) todo = { 0 };
+    SCOPED VEC_OF(uint32_t) reached = { 0 };
     for (uint32_t r = 0; r < job->world; r++)
         if (targets[r]) {
             seen[r] = 1;
-            *VEC_PUSH(&todo) = r;
+            *VEC_PUSH(&reached) = r;
         }
-    while (todo.count) {
-        uint32_t node = todo.at[--todo.count];
+    while (reached.count) {
+        uint32_t node = reached.at[--reached.count];
         for (size_t i = graph->in.first[node]; i < graph->in.first[node + 1]; i++) {
             uint32_t from = graph->in.to[i];
             if (seen[from])
@@ -214,7 +214,7 @@ static void mark_reaching(const struct hang_job *job, const uint8_t *targets, ui
             if (from < job->world)
                 marks[from] = 1;
             if (from >= job->world || !one_step)
-                *VEC_PUSH(&todo) = from;
+                *VEC_PUSH(&reached) = from;
         }
     }
 }

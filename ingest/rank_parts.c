@@ -322,8 +322,8 @@ static void list_shifted_devices(const struct trace *trace, uint32_t number, str
     }
 }
 
-/* How many ranks the job has at least, by their numbers; -1: unknown. Every n-th number is a choice of which ranks to record (one of
- * each group of tensor ranks), which does not tell how many there are. */
+/* How many ranks the job has at least, by their numbers; -1: unknown. Where every n-th rank was recorded (one of each group of
+ * tensor ranks), the size of the job is unknown. */
 static int64_t least_world_size(const struct parts *parts)
 {
     size_t count = parts->ranks.count;

@@ -217,7 +217,7 @@ struct used_table {
     size_t gradients; /* how many of such a table were computed */
 };
 
-/* False: E, a dense gradient, does not tell. */
+/* The table of E, a dense gradient, into TABLE; false: E records no sizes. */
 static bool read_table(const struct trace *trace, event_id e, struct used_table *table)
 {
     const char *dims = trace_arg_text(trace, ARG_INPUT_DIMS, e),
